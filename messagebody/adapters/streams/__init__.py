@@ -6,6 +6,7 @@
 
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
+    AnotherMessage,
     OutOfPlace,
     Pieces,
     UnknownEvent,
@@ -27,6 +28,7 @@ from messagebody.adapters.streams._sending import (
 
 __all__ = [
     "Accumulator",
+    "AnotherMessage",
     "Assembler",
     "OutOfPlace",
     "Pieces",

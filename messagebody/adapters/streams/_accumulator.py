@@ -13,6 +13,14 @@ class OutOfPlace(Exception):
     """Report an event that does not fit those before it; the text says why."""
 
 
+class AnotherMessage(OutOfPlace):
+    """Report an event that begins another message; the text says how that is seen."""
+
+    def __init__(self, why: str) -> None:
+        instead = "begin another Assembler for it, or give whole messages to to_bodies(…)"
+        super().__init__(f"{why}: {instead}")
+
+
 class UnknownEvent(Exception):
     """Report an event of a type that is not known, because its service has a new one."""
 
@@ -133,13 +141,12 @@ class Accumulator:
         """Note who speaks.
 
         Raises:
-            OutOfPlace: somebody else has spoken before.
+            AnotherMessage: somebody else has spoken before.
         """
         if self.role not in (None, role):
-            raise OutOfPlace(
+            raise AnotherMessage(
                 f"{quote(role, limit=40)} speaks after {quote(self.role, limit=40)}, and a stream "
-                "is one message: begin another Assembler for its events, or give whole messages to "
-                "to_bodies(…)"
+                "is one message"
             )
         self.role = role
 
@@ -187,6 +194,37 @@ class Accumulator:
     def end(self) -> None:
         """Note that the stream ended."""
         self.is_over = True
+
+
+class CommonId:
+    """The id that all events of a message state, by which those of another one are told.
+
+    Arguments:
+        may_vary: whether some services give each event an id of its own, which tells nothing.
+    """
+
+    def __init__(self, *, may_vary: bool = False) -> None:
+        self._known = ""
+        self._before: set[str] = set()
+        self._is_common = not may_vary
+
+    def require(self, said: Any, *, is_beginning: bool = True) -> None:
+        """Note the id of an event.
+
+        Raises:
+            AnotherMessage: it is the id of another message; nothing is noted.
+        """
+        if said == self._known:
+            self._is_common = True
+            return
+        if not isinstance(said, str) or not said:
+            return
+        is_other = bool(self._known) and self._is_common and is_beginning
+        if is_other or said in self._before:
+            raise AnotherMessage("another answer begins, with another id")
+        if self._known:
+            self._before.add(self._known)
+        self._known = said
 
 
 def member(event: Any, key: str, kind: type = str) -> Any:

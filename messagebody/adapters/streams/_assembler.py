@@ -20,8 +20,15 @@ from messagebody._core import (
 from messagebody.adapters._contract import Converted, Loss, LossKind
 from messagebody.adapters._registry import adapter, require_format_name
 from messagebody.adapters._vocabulary.characters import ALONE, has_halves, is_half, whole
+from messagebody.adapters._vocabulary.items import Call
+from messagebody.adapters._vocabulary.part_names import is_withheld, items_of
 from messagebody.adapters._vocabulary.values import SENT_END, SENT_FIELDS, json_value
-from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace, UnknownEvent
+from messagebody.adapters.streams._accumulator import (
+    Accumulator,
+    AnotherMessage,
+    OutOfPlace,
+    UnknownEvent,
+)
 from messagebody.adapters.streams._own import OwnEvents
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
@@ -192,12 +199,9 @@ class Assembler:
         value = self._value_of(event)
         if not isinstance(value, dict):
             raise _refused(number, value, "it is not an object")
-        if self._accumulator.is_over and not self._is_unknown(value):
-            if not self._accumulator.may_follow(value):
-                raise _refused(number, value, "it comes after the end")
-            self._accumulator.follow(value)
-            return _SoFar.of(self._made_at(number))
         try:
+            if self._accumulator.is_over and self._follows(value):
+                return _SoFar.of(self._made_at(number))
             if not _take(self._accumulator, value):
                 self.unknown.append(value)
         except OutOfPlace as error:
@@ -205,12 +209,24 @@ class Assembler:
         self._events.append(value)
         return _SoFar.of(self._made_at(len(self._events)))
 
-    def _is_unknown(self, event: dict[str, Any]) -> bool:
-        """Return whether an event is of a type that is not known, wherever it stands."""
+    def _follows(self, event: dict[str, Any]) -> bool:
+        """Take an event after the end; return whether its type is known.
+
+        Raises:
+            OutOfPlace: nothing like it comes there.
+        """
+        is_late = not self._accumulator.may_follow(event)
         try:
-            return not _take(type(self._accumulator).of(self._accumulator), event)
+            if not _take(type(self._accumulator).of(self._accumulator), event):
+                return False
         except OutOfPlace:
-            return False
+            if is_late:
+                raise OutOfPlace("it comes after the end") from None
+        else:
+            if is_late:  # it may stand at the beginning
+                raise AnotherMessage("it comes after the end")
+        self._accumulator.follow(event)
+        return True
 
     def _value_of(self, event: Any) -> Any:
         """Return an event as parsed JSON; a text in it may have half of a character."""
@@ -240,12 +256,17 @@ class Assembler:
         if self._events and len(self.unknown) == len(self._events):
             raise EnvelopeError(f"none of {len(self._events):,} events is one of {self._format}")
         done = self._converted(self._accumulator, is_last=True)
-        losses = [*done.losses, *self._aside(), *self._unfinished()]
+        losses = [*done.losses, *self._aside(), *self._unfinished(done.value)]
         return Converted(done.value, losses, done.rest)
 
-    def _unfinished(self) -> Iterator[Loss]:
-        """Yield a loss if the message did not end as usual, or did not end at all."""
+    def _unfinished(self, body: MessageBody) -> Iterator[Loss]:
+        """Yield losses if the message did not end as usual, or did not end at all."""
         accumulator = self._accumulator
+        last = [*items_of(each for each in body if not is_withheld(each))][-1:]
+        for item, [part, *_] in last if self.outcome else ():
+            if isinstance(item, Call) and item.arguments == {}:
+                why = "its call has no arguments, and the stream ended there: they may be missing"
+                yield Loss(LossKind.OMITTED, f"part {[*body].index(part)} {part.name}", why)
         if accumulator.ending is not None:
             why = f"the message ended with {quote(accumulator.ending)}: it may be incomplete"
             yield Loss(LossKind.OMITTED, "stream", why)

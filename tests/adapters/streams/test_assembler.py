@@ -151,7 +151,7 @@ ODD = [
     ("anthropic", [1], "no message has started"),
     ("anthropic", [0, 2], "block 0 has not begun"),
     ("anthropic", [0, 6], "block 1 begins, where 0 is next"),
-    ("anthropic", [0, 1, 2, 1], "block 0 has not stopped"),
+    ("anthropic", [0, 1, 2, 1], "block 0 begins, where 1 is next"),
     ("anthropic", [0, 1, 5, 2], "block 0 has stopped"),
     ("anthropic", [0, 0], "a message started before"),
     ("anthropic", [0, 1, -1], "block 0 has not stopped"),
@@ -324,6 +324,23 @@ def test_a_null_in_a_call_says_nothing() -> None:
     assert body["/tool/calls/1.json"].read_json() == {
         "id": "c1", "name": "weather", "arguments": {},
     }  # fmt: skip
+
+
+def test_blocks_of_anthropic_may_grow_at_once() -> None:
+    pieces = [(0, "It is "), (1, "And "), (0, "sunny."), (1, "warm.")]
+    block = {"type": "text", "text": ""}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {"content": []}},
+        *({"type": "content_block_start", "index": i, "content_block": block} for i in (0, 1)),
+        *({"type": "content_block_delta", "index": index,
+           "delta": {"type": "text_delta", "text": text}} for index, text in pieces),
+        *({"type": "content_block_stop", "index": index} for index in (1, 0)),
+    ]  # fmt: skip
+    assembler = Assembler("anthropic")
+    for event in [*events, {"type": "message_stop"}]:
+        assembler.feed(event)
+    body, losses = assembler.finish()
+    assert ([part.text for part in body], losses) == (["It is sunny.", "And warm."], ())
 
 
 def test_the_input_of_a_call_is_there_as_far_as_it_is_certain() -> None:

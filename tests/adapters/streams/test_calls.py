@@ -202,6 +202,27 @@ def test_no_input_is_no_arguments(name: str) -> None:
     assert call[2] == {}
 
 
+@pytest.mark.parametrize("name", sorted({*CUT} - {"openai-chat", "langchain", "pydantic-ai"}))
+def test_a_call_that_was_cut_before_its_arguments_is_named(name: str) -> None:
+    assembler = Assembler(name)
+    for event in CUT[name][:-1]:
+        assembler.feed(event)
+    [loss] = [str(loss) for loss in assembler.finish().losses if loss.where != "stream"]
+    assert loss.startswith("omitted part 0 /tool/calls/1.json: its call has no arguments")
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "langchain"])
+def test_a_call_without_arguments_is_whole_where_its_message_is(name: str) -> None:
+    piece = chat if name == "openai-chat" else langchain
+    for ends in ([], [ENDS[name]]):
+        assembler = Assembler(name)
+        for event in [piece((0, "c", "f", "")), *ends]:
+            assembler.feed(event)
+        assert [loss.where for loss in assembler.finish().losses] == (
+            [] if ends else ["part 0 /tool/calls/1.json", "stream"]
+        )
+
+
 @pytest.mark.parametrize("stated", [None, '{"a": "hel', {"a": 1}])
 def test_an_input_with_an_error_keeps_its_call(stated: Any) -> None:
     error = {"type": "tool-input-error", "toolCallId": "c", "toolName": "f", "errorText": "bad"}

@@ -6,7 +6,7 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.adapters import adapter
-from messagebody.adapters.streams import Assembler
+from messagebody.adapters.streams import AnotherMessage, Assembler
 from messagebody.errors import EnvelopeError
 from tests.adapters.formats.test_messages import adapter as messages
 from tests.adapters.streams.telling import TELLING
@@ -94,6 +94,73 @@ def test_a_second_speaker_is_refused(name: str, events: list[Event]) -> None:
     with pytest.raises(EnvelopeError, match=r"speaks after 'user'.*another Assembler.*to_bodies"):
         assembler.feed(events[-1])
     assert assembler.finish().value == before
+
+
+def chat(id: str, text: str, **beside: Any) -> Event:  # noqa: A002 - of the chunk
+    return {"id": id, "choices": [{"index": 0, "delta": {"content": text, **beside}}]}
+
+
+def gemini(id: str, text: str) -> Event:  # noqa: A002 - of the response
+    content = {"role": "model", "parts": [{"text": text}]}
+    return {"responseId": id, "candidates": [{"content": content}]}
+
+
+def chunk(id: str, text: str) -> Event:  # noqa: A002 - of the message
+    return {"type": "AIMessageChunk", "id": id, "content": text}
+
+
+def artifact(task: str, key: str) -> Event:
+    held = {"artifactId": key, "parts": [{"text": "Hi"}]}
+    return {"artifactUpdate": {"taskId": task, "artifact": held}}
+
+
+PART: Event = {"event_kind": "part_start", "index": 0, "part": {
+    "part_kind": "text", "content": "Hi"}}  # fmt: skip
+STARTS: dict[str, Event] = {
+    "acp": {"type": "message.created", "message": {"role": "agent", "parts": []}},
+    "ag-ui": {"type": "RUN_STARTED", "threadId": "t", "runId": "r"},
+    "anthropic": {"type": "message_start", "message": {"role": "assistant", "content": []}},
+    "bedrock": {"messageStart": {"role": "assistant"}},
+}
+ANOTHER: list[tuple[str, list[Event]]] = [
+    *((name, [start, start]) for name, start in STARTS.items()),
+    ("openai-chat", [chat("1", "Hi", role="assistant"), chat("1", "!"),
+                     chat("2", "No", role="assistant")]),
+    ("openai-chat", [chat("1", "Hi", role="assistant"), chat("2", "No", role="assistant"),
+                     chat("1", "!")]),
+    ("openai-chat", [chat("1", "Hi"), {"id": "1", "choices": [{"finish_reason": "stop"}]},
+                     chat("2", "No")]),
+    ("gemini", [gemini("1", "Hi"), gemini("2", "No")]),
+    ("langchain", [chunk("run-1", "Hi"), chunk("run-2", "No")]),
+    ("langchain", [chunk("lc_run--1", "Hi"), chunk("msg_1", ""), chunk("lc_run--2", "No")]),
+    ("langchain", [chunk("a", "Hi"), chunk("b", "No"), chunk("a", "!")]),
+    ("openai-responses", [{"type": "response.created", "response": {"id": each}} for each in "ab"]),
+    ("a2a", [artifact("1", "a"), artifact("2", "b")]),
+    ("pydantic-ai", [PART, {**PART, "event_kind": "part_end"}, PART]),
+    ("pydantic-ai", [PART, {"event_kind": "function_tool_call", "part": {}}, PART]),
+    ("pydantic-ai", [PART, {"event_kind": "function_tool_result", "part": {}}, PART]),
+    *((name, [*told([["Hi"]]), next(told([["Hi"]]))]) for name, (told, _) in TELLING.items()
+      if name not in ("openai-chat", "gemini", "pydantic-ai")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "events"), ANOTHER)
+def test_another_message_is_not_glued_to_the_first(name: str, events: list[Event]) -> None:
+    first, alone = Assembler(name), Assembler(name)
+    for event in events[:-1]:
+        before = first.feed(event)
+    with pytest.raises(EnvelopeError, match="another Assembler") as caught:
+        first.feed(events[-1])
+    assert isinstance(caught.value.__cause__, AnotherMessage)
+    assert first.finish().value == before
+    alone.feed(events[-1])
+
+
+def test_ids_that_differ_in_each_event_tell_nothing() -> None:
+    chunks = [chat(str(number), text, role="assistant") for number, text in enumerate("Hi!")]
+    assert assembled("openai-chat", chunks).value.text == "Hi!"
+    pieces = [chunk(each, each[-1]) for each in ("msg_H", "run-i", "run-i")]
+    assert assembled("langchain", pieces).value.text == "Hii"
 
 
 class TestAgentUserInteraction:

@@ -5,6 +5,7 @@ from typing import Any, Final
 from messagebody.adapters._vocabulary.dialect import in_camel_case
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
+    CommonId,
     OutOfPlace,
     UnknownEvent,
     joined_texts,
@@ -30,6 +31,7 @@ class ArtifactUpdates(Accumulator):
         self._ended: set[str] = set()
         self._is_waiting = False
         self._message: dict[str, Any] | None = None
+        self._id = CommonId()
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a response of a stream, its content, or the error that ends it."""
@@ -39,6 +41,8 @@ class ArtifactUpdates(Accumulator):
         # 1.0 wraps each response in a member for its kind; 0.3 sends only the content.
         event = next((event[key] for key in _WRAPPERS if isinstance(event.get(key), dict)), event)
         event = in_camel_case(event)
+        if "artifact" in event or "status" in event:
+            self._id.require(event.get("taskId", event.get("id")))
         if "artifact" in event:
             self._update(event, member(event, "artifact", dict))
         elif "parts" in event:

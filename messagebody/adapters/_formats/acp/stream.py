@@ -5,6 +5,7 @@ from typing import Any, Final
 from messagebody._core import TEXT_PLAIN
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
+    AnotherMessage,
     OutOfPlace,
     UnknownEvent,
     joined_texts,
@@ -33,7 +34,7 @@ class AgentEvents(Accumulator):
         kind = member(event, "type")
         if kind == "message.created":
             if self._message is not None:
-                raise OutOfPlace("a message was created before")
+                raise AnotherMessage("a message was created before")
             self._message = dict(member(event, "message", dict))
             for part in objects(self._message, "parts"):
                 self.begin(self._parts, part)

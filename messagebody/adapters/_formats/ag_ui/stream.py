@@ -7,6 +7,7 @@ from typing import Any, Final
 from messagebody.adapters._vocabulary.dialect import in_camel_case
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
+    AnotherMessage,
     OutOfPlace,
     Pieces,
     UnknownEvent,
@@ -55,6 +56,7 @@ class RunEvents(Accumulator):
         self._earlier: set[Any] = set()
         self._sealed: dict[str, str] = {}
         self._id: str | None = None
+        self._has_started = False
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take an event of a run."""
@@ -82,6 +84,9 @@ class RunEvents(Accumulator):
         elif kind == "RUN_ERROR":
             self.fail({"error": {key: event[key] for key in ("code", "message") if key in event}})
         elif kind == "RUN_STARTED":
+            if self._has_started:
+                raise AnotherMessage("a run started before")
+            self._has_started = True
             given = event.get("input") if isinstance(event.get("input"), dict) else {}
             self._earlier |= {each.get("id") for each in objects(given, "messages")}
         elif kind == "MESSAGES_SNAPSHOT":

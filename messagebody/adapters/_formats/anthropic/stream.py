@@ -5,6 +5,7 @@ from typing import Any, Final
 from messagebody.adapters._vocabulary.dialect import stated
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
+    AnotherMessage,
     OutOfPlace,
     Pieces,
     UnknownEvent,
@@ -31,7 +32,7 @@ _EVENTS: Final = (
 
 
 class AnthropicEvents(Accumulator):
-    """Blocks that begin, grow and stop one after the other, between start and stop of a message."""
+    """Blocks that begin, grow and stop by their index, between start and stop of a message."""
 
     format = "anthropic"
 
@@ -40,8 +41,7 @@ class AnthropicEvents(Accumulator):
         self._message: dict[str, Any] | None = None
         self._blocks: list[dict[str, Any]] = []
         self._inputs: dict[int, Pieces] = {}
-        self._open: int | None = None
-        self._stopped: set[int] = set()
+        self._open: set[int] = set()
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take an event of the Messages API."""
@@ -59,7 +59,7 @@ class AnthropicEvents(Accumulator):
 
     def _start(self, event: dict[str, Any]) -> None:
         if self._message is not None:
-            raise OutOfPlace("a message started before")
+            raise AnotherMessage("a message started before")
         message = dict(member(event, "message", dict))
         blocks = objects(message, "content")
         self._message = message
@@ -69,16 +69,14 @@ class AnthropicEvents(Accumulator):
     def _within(self, kind: Any, event: dict[str, Any], message: dict[str, Any]) -> None:
         match kind:
             case "content_block_start":
-                if self._open is not None:
-                    raise OutOfPlace(f"block {self._open} has not stopped")
+                # Most services send one block after the other, and some several at once.
                 next_of(self._blocks, event.get("index"), "block")
                 self._add(member(event, "content_block", dict))
-                self._open = len(self._blocks) - 1
+                self._open.add(len(self._blocks) - 1)
             case "content_block_delta":
-                self._delta(self._is_open(event), member(event, "delta", dict))
+                self._delta(self._index_in(event), member(event, "delta", dict))
             case "content_block_stop":
-                self._stopped.add(self._is_open(event))
-                self._open = None
+                self._open.discard(self._index_in(event))
             case "message_delta":
                 delta = member(event, "delta", dict)
                 usage = {} if event.get("usage") is None else member(event, "usage", dict)
@@ -89,15 +87,16 @@ class AnthropicEvents(Accumulator):
                 said = {key: value for key, value in usage.items() if value is not None}
                 message["usage"] = {**(before or {}), **said}
             case "message_stop":
-                if self._open is not None:
-                    raise OutOfPlace(f"block {self._open} has not stopped")
+                if self._open:
+                    raise OutOfPlace(f"block {min(self._open)} has not stopped")
                 self.end()
 
-    def _is_open(self, event: dict[str, Any]) -> int:
+    def _index_in(self, event: dict[str, Any]) -> int:
+        """Return the index of the open block that an event is about."""
         # -1 only avoids comparing a wrong type; `at` then raises the error.
         index: int = event["index"] if type(event.get("index")) is int else -1
         at(self._blocks, event.get("index"), "block")
-        if index != self._open:
+        if index not in self._open:
             raise OutOfPlace(f"block {index} has stopped")
         return index
 
@@ -146,6 +145,6 @@ class AnthropicEvents(Accumulator):
     def _message_so_far(self, *, is_last: bool) -> Any:
         blocks = plain(self._blocks)
         for index, text in self._inputs.items():
-            is_whole = is_last or index in self._stopped
+            is_whole = is_last or index not in self._open
             blocks[index]["input"] = input_so_far(str(text), is_last=is_whole)
         return {"role": "assistant", **(self._message or {}), "content": blocks}

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
+    AnotherMessage,
     OutOfPlace,
     Pieces,
     UnknownEvent,
@@ -49,6 +50,8 @@ class ConverseEvents(Accumulator):
             self.fail({"error": {"type": kind, "message": held.get("message")}})
         elif kind == "messageStart":
             role = member(held, "role")
+            if self._role is not None:
+                raise AnotherMessage("a message started before")
             self.speak(role)
             self._role = role
         elif kind == "messageStop":

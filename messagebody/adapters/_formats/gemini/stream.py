@@ -8,6 +8,7 @@ from messagebody.adapters._formats.gemini.message import in_json
 from messagebody.adapters._vocabulary.dialect import snake_case
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
+    CommonId,
     OutOfPlace,
     Pieces,
     UnknownEvent,
@@ -42,6 +43,7 @@ class GeminiChunks(Accumulator):
         self._sources: dict[str, Any] = {}
         self._call: dict[str, Any] | None = None
         self._is_finished = False
+        self._id = CommonId()
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a response, or the content of one."""
@@ -56,6 +58,7 @@ class GeminiChunks(Accumulator):
             member(each, "content", dict) for each in candidates if each.get("content") is not None
         ]  # fmt: skip
         parts = [in_json(part) for content in contents for part in objects(content, "parts")]
+        self._id.require(_either(event, "responseId"))
         for content in contents:
             role = content.get("role")
             if isinstance(role, str):

@@ -7,6 +7,7 @@ from messagebody._core import quote, strict_json
 from messagebody.adapters._conversation.messages import is_constructor
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
+    CommonId,
     OutOfPlace,
     Pieces,
     UnknownEvent,
@@ -35,6 +36,7 @@ _KINDS: Final = {
     "AIMessageChunk": "ai", "ai": "ai", "HumanMessageChunk": "human", "human": "human",
     "SystemMessageChunk": "system", "system": "system",
 }  # fmt: skip
+_OWN_IDS: Final = ("run-", "lc_run-")
 _SPEAKERS: Final = {"ai": "assistant", "human": "user"}
 
 
@@ -51,6 +53,7 @@ class MessagePieces(Accumulator):
         self._is_list = self._is_finished = False
         self._calls: list[ArrivingCall] = []
         self._arriving = ArrivingCalls(lambda call: self.begin(self._calls, call), self.grow)
+        self._id, self._run = CommonId(may_vary=True), CommonId()
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk, in the form of `model_dump`, `message_to_dict` or `dumpd`."""
@@ -67,6 +70,10 @@ class MessagePieces(Accumulator):
         blocks = () if isinstance(content, str) else objects(data, "content")
         calls = objects(data, "tool_call_chunks")
         about = {name: member(data, name, dict) for name in _ABOUT if data.get(name)}
+        said_id = data.get("id")
+        # LangChain gives its own id to the chunks to which the service gives none.
+        is_own = isinstance(said_id, str) and said_id.startswith(_OWN_IDS)
+        (self._run if is_own else self._id).require(said_id)
         if kind != self._kind or self.role is None:
             self.speak(_SPEAKERS.get(kind, kind))
             self._kind = kind

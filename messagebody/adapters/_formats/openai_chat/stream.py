@@ -6,6 +6,7 @@ from messagebody._core import quote, strict_json
 from messagebody.adapters._formats.openai_chat.dialects import chunk_of
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
+    CommonId,
     OutOfPlace,
     Pieces,
     UnknownEvent,
@@ -39,7 +40,7 @@ class ChatChunks(Accumulator):
         self._calls: list[ArrivingCall] = []
         self._arriving = ArrivingCalls(lambda call: self.begin(self._calls, call), self.grow)
         self._is_finished = self._has_usage = False
-        self._id, self._alike = "", 0
+        self._id = CommonId(may_vary=True)
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk, or an event of the own stream of a service that speaks the format."""
@@ -52,7 +53,8 @@ class ChatChunks(Accumulator):
         if "choices" not in event and event.get("object") != _CHUNK:
             raise UnknownEvent
         choices = objects(event, "choices")
-        self._require_same(event.get("id"), choices)
+        begins = _begins(choices) or (self._is_finished and bool(choices))
+        self._id.require(event.get("id"), is_beginning=begins)
         # Some services state no reason why the choice is finished; their usage comes last.
         if not choices and event.get("usage"):
             self._has_usage = True
@@ -73,18 +75,6 @@ class ChatChunks(Accumulator):
             if choice.get("finish_reason") not in _UNFINISHED:
                 self._is_finished = True
                 self.note_end(choice)
-
-    def _require_same(self, known: Any, choices: list[dict[str, Any]]) -> None:
-        """Refuse the beginning of another answer, such as that of a request sent once more."""
-        if not isinstance(known, str) or not known or not choices:
-            return
-        first = choices[0].get("delta")
-        begins = isinstance(first, dict) and bool(first.get("role"))
-        # Some services give each chunk an id of its own.
-        if known != self._id and self._alike > 1 and begins:
-            raise OutOfPlace("another answer begins, with another id: begin another Assembler")
-        self._alike = self._alike + 1 if known == self._id else 1
-        self._id = known
 
     def _fail(self, event: dict[str, Any]) -> None:
         for choice in objects(event, "choices"):
@@ -188,6 +178,12 @@ class ChatChunks(Accumulator):
     def is_cut(self) -> bool:
         """Return whether the stream ended before the choice."""
         return not (self._is_finished or self._has_usage)
+
+
+def _begins(choices: list[dict[str, Any]]) -> bool:
+    """Return whether choices have what only the first chunk of an answer has."""
+    first = choices[0].get("delta") if choices else None
+    return isinstance(first, dict) and bool(first.get("role"))
 
 
 def _delta_of(choice: dict[str, Any], *, is_chunk: bool) -> dict[str, Any]:

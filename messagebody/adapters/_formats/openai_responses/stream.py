@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
+    CommonId,
     OutOfPlace,
     Pieces,
     UnknownEvent,
@@ -54,10 +55,13 @@ class ResponsesEvents(Accumulator):
         self.role = "assistant"  # a response without items does not say it
         self._places: dict[int, int] = {}
         self._done: set[int] = set()
+        self._id = CommonId()
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take an event of a response."""
         kind = member(event, "type")
+        if kind == "response.created" and isinstance(event.get("response"), dict):
+            self._id.require(event["response"].get("id"))
         self._count(event)
         if kind == "error":
             # Its members are beside the type, or in an object as in the answer to a request.

@@ -1,9 +1,11 @@
 """The stream of Pydantic AI: the events of a response."""
 
+from collections import Counter
 from typing import Any, Final
 
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
+    AnotherMessage,
     OutOfPlace,
     Pieces,
     UnknownEvent,
@@ -15,11 +17,11 @@ from messagebody.adapters.streams._accumulator import (
 _TEXTS: Final = {"text": "content", "thinking": "content", "tool-call": "args"}
 _OF_PARTS: Final = ("part_start", "part_delta", "part_end")
 # Events of a run, which its stream has besides those of the response.
-_OTHERS: Final = (
-    "final_result", "function_tool_call", "output_tool_call", "builtin_tool_call",
-    "builtin_tool_result",
-)  # fmt: skip
+_OTHERS: Final = ("final_result", "builtin_tool_call", "builtin_tool_result")
+_CALLS: Final = ("function_tool_call", "output_tool_call")
+"""Events of calls that run, when the response that has them is whole."""
 _RESULTS: Final = ("function_tool_result", "output_tool_result")
+_RESULT: Final = "the result of a tool, which is of the next message,"
 
 
 class ResponseEvents(Accumulator):
@@ -31,14 +33,16 @@ class ResponseEvents(Accumulator):
         super().__init__(**options)
         self._parts: list[dict[str, Any]] = []
         self._ended: set[int] = set()
+        self._is_whole = False
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take an event of a response."""
         kind = member(event, "event_kind")
         if kind in _OTHERS:
             return
-        if kind in _RESULTS:
-            self.aside["the result of a tool, which is of the next message,"] += 1
+        if kind in _CALLS or kind in _RESULTS:
+            self._is_whole = True
+            self.aside += Counter([_RESULT] if kind in _RESULTS else [])
             return
         if kind == "agent_run_result":
             result = event.get("result")
@@ -50,13 +54,14 @@ class ResponseEvents(Accumulator):
         index = member(event, "index", int)
         if kind == "part_start":
             part = _growing(member(event, "part", dict))
+            if self._is_whole or index in self._ended:
+                raise AnotherMessage("another response begins")
             if index == len(self._parts):
                 self.begin(self._parts, part)
             else:
                 at(self._parts, index, "part")
                 self._parts[index] = part
                 self.shape += 1
-            self._ended.discard(index)
             return
         part = at(self._parts, index, "part")
         if index in self._ended:
