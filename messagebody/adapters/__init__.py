@@ -47,7 +47,12 @@ if TYPE_CHECKING:
         values_of_lines,
     )
     from messagebody.adapters._transcripts.directories import transcript_in
-    from messagebody.adapters._vocabulary.part_names import is_withheld, tool_of, withheld_among
+    from messagebody.adapters._vocabulary.part_names import (
+        as_result,
+        is_withheld,
+        tool_of,
+        withheld_among,
+    )
 
 __all__ = [
     "USUAL",
@@ -67,6 +72,7 @@ __all__ = [
     "Transcript",
     "adapter",
     "adapter_names",
+    "as_result",
     "converted_each",
     "detect",
     "each_adapter",
@@ -104,6 +110,6 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "._transcripts": "Broken ChatMessage Step Transcript holds_messages "
             "is_sent read_transcript stream_in values_of_lines",
             "._transcripts.directories": "transcript_in",
-            "._vocabulary.part_names": "is_withheld tool_of withheld_among",
+            "._vocabulary.part_names": "as_result is_withheld tool_of withheld_among",
         },
     )

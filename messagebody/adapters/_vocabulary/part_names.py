@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from messagebody._core import MessageBody, Part, is_text
+from messagebody._core import MessageBody, Part, is_text, require_body
 from messagebody.adapters._registry import adapter_names
 from messagebody.adapters._vocabulary.items import Call, Code, Item, Reasoning, Refusal, Result
-from messagebody.errors import DecodeError
+from messagebody.errors import DecodeError, InvalidArgument
 
 RESULT: Final = "tool_result"
 """The member of the metadata of a result's parts that says whose result it is."""
@@ -140,6 +140,45 @@ def with_results(body: MessageBody, results: Iterable[tuple[str, list[Part]]]) -
             name = str(part.name).removeprefix(directory)
             made.append(part.evolve(name=f"/tool/results/{number}{name}"))
     return made
+
+
+def as_result(
+    body: MessageBody, call: str, *, tool: str | None = None, failed: bool = False
+) -> MessageBody:
+    """Return a body as what a tool returned: written as a message, it answers the call.
+
+    It is a message of its own in a conversation, after the one with the call.
+
+    Arguments:
+        body: what the tool returned: texts, pictures and other files.
+        call: the id of the call.
+        tool: the name of the tool; some services want to hear it again.
+        failed: whether the tool failed, and the body says why.
+
+    Raises:
+        InvalidArgument: the id or the name is no text.
+
+    Examples:
+        >>> result = as_result(MessageBody(["Sunny."]), "call_7", tool="weather")
+        >>> result.names(), result[0].metadata
+        (['/tool/results/1/1'], {'tool_result': {'id': 'call_7', 'name': 'weather'}})
+    """
+    if not isinstance(call, str) or not isinstance(tool, str | None):
+        expected = "the id of a call and the name of its tool, as text"
+        raise InvalidArgument(expected, [call, tool], "part.read_json() of a call has both")
+    about: dict[str, Any] = {"id": call, **({} if tool is None else {"name": tool})}
+    about |= {"error": True} if failed else {}
+    # An empty part shows that the call was answered.
+    about |= {} if require_body(body) else {"empty": True}
+    parts = [*body] or [Part("")]
+    numbers = (str(number) for number in range(1, 2 * len(parts) + 1) if f"/{number}" not in body)
+    return MessageBody(
+        part.evolve(
+            name=f"/tool/results/1{part.name or '/' + next(numbers)}",
+            metadata={**(part.metadata or {}), RESULT: about},
+        )
+        for part in parts
+    )
 
 
 def tool_of(part: Part) -> str | None:

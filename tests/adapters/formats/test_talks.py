@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from messagebody.adapters import adapter, detect
-from messagebody.errors import EnvelopeError
+from messagebody import MessageBody, Part
+from messagebody.adapters import adapter, adapter_names, as_result, detect, format_of
+from messagebody.errors import EnvelopeError, InvalidArgument
 from messagebody.samples import sample
 from tests.cli.test_commands import Shell
 
@@ -327,3 +328,34 @@ def test_pictures_beside_the_content_of_a_chat(image: Any, types: list[str], los
     assert [part.content_type for part in there.value] == types
     assert len(there.losses) == losses
     assert adapter("openai-chat").from_body(there.value, rest=there.rest).value == message
+
+
+FORMATS = [name for name in adapter_names() if format_of(name) is not None]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_body_is_the_answer_to_a_call(name: str) -> None:
+    """A picture of a tool is in the conversation once, in whatever format."""
+    target: Any = adapter(name)
+    picture = sample("chart.png")
+    call = {"type": "tool_use", "id": "c1", "name": "draw", "input": {}}
+    asked = adapter("anthropic").to_body({"role": "assistant", "content": [call]})
+    body = MessageBody(["Sales:", Part(picture, content_type="image/png"), Part("x", name="/1")])
+    talk = [MessageBody(["Draw."]), asked.value, as_result(body, "c1", tool="draw")]
+    done = target.from_bodies(talk, rest=[{"role": "user"}, asked.rest, None])
+    written = json.dumps(done.value).translate(str.maketrans("-_", "+/"))
+    assert written.count(base64.b64encode(picture).decode()) == 1
+    assert not [loss for loss in done.losses if loss.affects == "content"]
+    back = target.to_bodies(done.value).value
+    said = [part.text for each in back for part in each if part.text]
+    assert any("Sales:" in text for text in said)
+
+
+def test_a_result_without_content_or_that_failed() -> None:
+    chat: Any = adapter("anthropic")
+    empty = chat.from_body(as_result(MessageBody(), "c1")).value["content"]
+    assert empty == [{"type": "tool_result", "tool_use_id": "c1", "content": []}]
+    failed = chat.from_body(as_result(MessageBody(["No."]), "c1", failed=True)).value["content"]
+    assert failed[0]["is_error"] is True
+    with pytest.raises(InvalidArgument, match="the id of a call"):
+        as_result(MessageBody(), Part("{}"))  # type: ignore[arg-type]
