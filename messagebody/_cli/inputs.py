@@ -1,12 +1,10 @@
 """What commands read: bodies, schemas and JSON of files, standard input, stores and servers."""
 
 import itertools
-import json
 import os
 import shlex
 import stat
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +29,7 @@ from messagebody._core import (
     sha256_of,
     strict_json,
 )
-from messagebody.adapters import detect, is_sent, refuse_answer, values_of_lines
+from messagebody.adapters import formats_in, is_sent, refuse_answer, values_of_lines
 from messagebody.errors import (
     DecodeError,
     EnvelopeError,
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
     from messagebody.agents import Agent
     from messagebody.workflows import Workflow
 
-BODY = "body"
 _DATABASE = b"SQLite format 3\0"
 # What a command says of a body that was probably meant as something else.
 _STRANGERS = 3
@@ -290,26 +287,9 @@ def decode_json(data: bytes, called: str) -> Any:
         raise click.UsageError(f"{called} is not valid JSON: {problem}") from error
 
 
-def json_in(data: bytes) -> Any:
-    """Return the JSON value in some bytes; None if it is none."""
-    try:
-        return strict_json.loads(data, depth=limits().depth)
-    except strict_json.InvalidJson as error:
-        # Conversations may have half of a character; their reader tells of it, and of other flaws.
-        if "lone surrogate" in str(error):
-            with suppress(ValueError):
-                return json.loads(data)
-        return None
-
-
 def formats_of(data: bytes) -> list[str]:
     """Return the names of all formats that a document looks like, "body" first."""
-    try:
-        value = strict_json.loads(data, depth=limits().depth)
-    except strict_json.InvalidJson:
-        return [*detect(data)]
-    found = detect(value)
-    return [BODY, *found] if _is_body(data) else [*found]
+    return formats_in(data, limits())
 
 
 def _is_body(data: bytes) -> bool:

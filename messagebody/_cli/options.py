@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from messagebody._cli.inputs import BODY, decode_body, is_on_server, read_bytes
+from messagebody._cli.inputs import decode_body, is_on_server, read_bytes
 from messagebody._cli.kinds import (
     EXISTING_STORE,
     FILE,
@@ -19,7 +19,15 @@ from messagebody._cli.kinds import (
 )
 from messagebody._cli.terminal import current
 from messagebody._core import DEFAULT_STEPS, quote
-from messagebody.adapters import WAYS, Archive, MessageFormat, adapter, adapter_names, meant_by
+from messagebody.adapters import (
+    BODY,
+    WAYS,
+    Archive,
+    MessageFormat,
+    adapter,
+    adapter_names,
+    meant_by,
+)
 from messagebody.storage import Resolver
 
 if TYPE_CHECKING:

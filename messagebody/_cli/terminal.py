@@ -127,6 +127,12 @@ _ADVICE = (
         r"the pattern '\1' gives \2",
     ),
     (re.compile(r"\b([a-z]+)=True\b"), r"--\1"),
+    (re.compile(r"\btext= cannot"), "--markdown cannot"),
+    *(
+        (re.compile(rf"\b{argument}={value}"), f"{option}{said}")
+        for argument, option in (("source", "--from"), ("target", "--to"), ("rest", "--rest"))
+        for value, said in ((r"'([\w.-]+)'", r" \1"), (r"(?![\w'\"])", ""))
+    ),
 )
 
 

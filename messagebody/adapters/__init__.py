@@ -10,6 +10,7 @@ from messagebody._core import face
 
 if TYPE_CHECKING:
     from messagebody.adapters._contract import (
+        BODY,
         Adapter,
         Affected,
         Archive,
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
         converted_each,
         left_behind,
     )
-    from messagebody.adapters._conversation.messages import USUAL, refuse_answer
+    from messagebody.adapters._conversation.messages import refuse_answer
     from messagebody.adapters._conversion.references import WAYS
+    from messagebody.adapters._documents import convert, formats_in, json_in
     from messagebody.adapters._format import Format, format_of, messages_in
     from messagebody.adapters._registry import (
         adapter,
@@ -36,14 +38,12 @@ if TYPE_CHECKING:
         write,
     )
     from messagebody.adapters._transcripts import (
-        Broken,
         ChatMessage,
         Step,
         Transcript,
         holds_messages,
         is_sent,
         read_transcript,
-        stream_in,
         values_of_lines,
     )
     from messagebody.adapters._transcripts.directories import transcript_in
@@ -55,12 +55,11 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "USUAL",
+    "BODY",
     "WAYS",
     "Adapter",
     "Affected",
     "Archive",
-    "Broken",
     "ChatMessage",
     "Converted",
     "Envelope",
@@ -73,14 +72,17 @@ __all__ = [
     "adapter",
     "adapter_names",
     "as_result",
+    "convert",
     "converted_each",
     "detect",
     "each_adapter",
     "evidence_of",
     "format_of",
+    "formats_in",
     "holds_messages",
     "is_sent",
     "is_withheld",
+    "json_in",
     "left_behind",
     "meant_by",
     "messages_in",
@@ -88,7 +90,6 @@ __all__ = [
     "read_within",
     "refuse_answer",
     "register",
-    "stream_in",
     "tool_of",
     "transcript_in",
     "values_of_lines",
@@ -100,15 +101,16 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
     __getattr__, __dir__ = face(
         __name__,
         {
-            "._contract": "Adapter Affected Archive Converted Envelope Loss LossKind MessageFormat "
-            "converted_each left_behind",
-            "._conversation.messages": "USUAL refuse_answer",
+            "._contract": "BODY Adapter Affected Archive Converted Envelope Loss LossKind "
+            "MessageFormat converted_each left_behind",
+            "._conversation.messages": "refuse_answer",
             "._conversion.references": "WAYS",
+            "._documents": "convert formats_in json_in",
             "._format": "Format format_of messages_in",
             "._registry": "adapter adapter_names detect each_adapter evidence_of meant_by "
             "read_within register write",
-            "._transcripts": "Broken ChatMessage Step Transcript holds_messages "
-            "is_sent read_transcript stream_in values_of_lines",
+            "._transcripts": "ChatMessage Step Transcript holds_messages "
+            "is_sent read_transcript values_of_lines",
             "._transcripts.directories": "transcript_in",
             "._vocabulary.part_names": "as_result is_withheld tool_of withheld_among",
         },

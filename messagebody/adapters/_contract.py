@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+BODY: Final = "body"
+"""The name of the format of bodies; the other formats have the names of their adapters."""
+
 
 class LossKind(StrEnum):
     """How much of something a conversion lost."""

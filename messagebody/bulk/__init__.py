@@ -10,9 +10,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from messagebody._core import face, require_resolver, require_schema
-from messagebody.adapters import adapter
+from messagebody.adapters import BODY, adapter
 from messagebody.bulk import _jobs as jobs
-from messagebody.bulk._jobs import BODY, Mapped, store_of
+from messagebody.bulk._jobs import Mapped, store_of
 from messagebody.bulk._report import Failure, Progress, Report
 from messagebody.bulk._run import Options, run
 from messagebody.schema import MessageBodySchema

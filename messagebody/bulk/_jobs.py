@@ -26,7 +26,7 @@ from messagebody._core import (
     sha256_of,
     strict_json,
 )
-from messagebody.adapters import Converted, left_behind, read_within, write
+from messagebody.adapters import BODY, Converted, left_behind, read_within, write
 from messagebody.bulk._messages import Message
 from messagebody.bulk._sources import open_place
 from messagebody.bulk.tables import TableWriter
@@ -34,9 +34,6 @@ from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError
 from messagebody.schema import MessageBodySchema
 from messagebody.schema._inference import Inference
 from messagebody.storage import Resolver, Store, inline, offload, verify
-
-BODY: Final = "body"
-"""The name of the format of bodies; the other formats have the names of their adapters."""
 
 # The registry of media types has about two thousand.
 _MOST_TYPES: Final = 10_000

@@ -23,7 +23,7 @@ from messagebody._core import (
     hex_digits,
     quote,
 )
-from messagebody.adapters import Archive, Loss, adapter, adapter_names, write
+from messagebody.adapters import BODY, Archive, Loss, adapter, adapter_names, write
 from messagebody.errors import (
     DecodeError,
     EnvelopeError,
@@ -45,7 +45,6 @@ from messagebody.storage import Resolver
 
 HTML: Final = "text/html"
 MIXED: Final = "multipart/mixed"
-BODY: Final = "body"
 _ARCHIVES: Final = {
     MIXED: "mime",
     "application/zip": "zip",

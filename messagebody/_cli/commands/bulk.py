@@ -13,11 +13,10 @@ from messagebody import bulk
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.executors import dask_client
-from messagebody._cli.inputs import BODY
 from messagebody._cli.kinds import FILE, PLACE, SIZE, store_url
 from messagebody._cli.options import FORMAT, KNOWN_FORMATS
 from messagebody._core import escape, human_size
-from messagebody.adapters import MessageFormat, adapter
+from messagebody.adapters import BODY, MessageFormat, adapter
 from messagebody.bulk import Progress, Report
 from messagebody.storage import Resolver
 

@@ -11,10 +11,10 @@ import click
 
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.inputs import BODY
 from messagebody._cli.options import FORMAT
 from messagebody._core import count_of, human_size, not_json
 from messagebody.adapters import (
+    BODY,
     adapter,
     adapter_names,
     detect,

@@ -12,13 +12,14 @@ from typing import Any, Final
 import click
 
 from messagebody._cli import inputs, options, outputs, terminal
-from messagebody._cli.inputs import BODY
 from messagebody._cli.kinds import FILE, SIZE
 from messagebody._cli.options import FORMAT
 from messagebody._core import escape, human_size
 from messagebody.adapters import (
+    BODY,
     Transcript,
     holds_messages,
+    json_in,
     read_transcript,
     transcript_in,
     values_of_lines,
@@ -158,7 +159,7 @@ def _thread_of(file: Path, thread: str | None, store: str | None) -> Transcript:
 
 def _is_run(data: bytes) -> bool:
     """Return whether bytes are messages, and not a body."""
-    value = inputs.json_in(data)
+    value = json_in(data, terminal.limits())
     if value is None:
         return values_of_lines(data, terminal.limits()) is not None
     parts = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
