@@ -1,11 +1,12 @@
 """Mutation testing: break modules on purpose, and report the breaks that no test notices.
 
-    python tests/mutation.py messagebody/names.py messagebody/_wire --mutants 10 --seed 1
+    python tests/mutation.py messagebody/_wire messagebody/adapters --mutants 10 --seed 1
 
-Each mutant is a copy of the repository with one change. Coverage says which tests run the changed
-line (`make mutants` writes its data first): those near the module run first, and those elsewhere
-run for what they let pass. A surviving mutant either changes nothing that can be seen, and is then
-listed in `equivalent_mutants.toml` with the reason, or shows a missing test.
+Each mutant is a copy of the repository with one change. So many are drawn from each room, by a seed
+that is printed. Coverage says which tests run the changed line (`make mutants` writes its data
+first): those near the module run first, and those elsewhere run for what they let pass. A surviving
+mutant either changes nothing that can be seen, and is then listed in `equivalent_mutants.toml` with
+the reason, or shows a missing test.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import multiprocessing
 import os
 import random
 import resource
+import secrets
 import shutil
 import signal
 import sqlite3
@@ -37,6 +39,8 @@ from coverage.numbits import numbits_to_nums
 
 ROOT: Final = Path(__file__).parents[1]
 EQUIVALENTS: Final = Path(__file__).with_name("equivalent_mutants.toml")
+#: Folders whose folders are rooms; what lies beside these is one room.
+HOUSES: Final = [ROOT / "messagebody", ROOT / "messagebody/adapters"]
 NOT_COPIED: Final = shutil.ignore_patterns(".*", "__pycache__", "site", "dist")
 #: Loaded once, by the process that those of the tests are forked from.
 LIBRARIES: Final = [
@@ -187,15 +191,11 @@ class TestMap:
 
 
 def nearest_tests(module: Path) -> set[str]:
-    """Return the file that mirrors a module, or its folder; the module's examples are tests too."""
-    inner = module.relative_to(ROOT / "messagebody")
-    room = ROOT / "tests" / inner.parts[0]
-    mirrored = [
-        ROOT / "tests" / inner.parent / f"test_{inner.stem.strip('_')}.py",
-        ROOT / "tests" / inner.parent / f"test_{inner.parent.name}.py",
-    ]
-    tests = [path for path in (*mirrored, room) if path.exists()][:1]
-    return {str(path.relative_to(ROOT)) for path in (*tests, module)}
+    """Return the files of the folder that mirrors a module; its own examples are tests too."""
+    parents = [part.strip("_") for part in module.relative_to(ROOT / "messagebody").parts[:-1]]
+    folders = [ROOT.joinpath("tests", *parents[:depth]) for depth in (len(parents), 1)]
+    found = next((folder for folder in folders if parents and folder.exists()), ROOT / "tests/base")
+    return {str(path.relative_to(ROOT)) for path in (*found.glob("**/test_*.py"), module)}
 
 
 def _place(test: str) -> str:
@@ -221,12 +221,19 @@ class _Chosen:
         items.sort(key=lambda item: self._sizes.get(_document(item.nodeid), 0))
 
     def _is_chosen(self, test: str) -> bool:
-        return test in self._sizes or (self._known is not None and test not in self._known)
+        return test in self._sizes or (
+            self._known is not None and _function(test) not in self._known
+        )
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a failure."""
         if report.failed:
             self.failed.append(_document(report.nodeid))
+
+
+def _function(test: str) -> str:
+    """Return the function of a test: some of its cases are enough to know it."""
+    return test.partition("[")[0]
 
 
 def _document(test: str) -> str:
@@ -301,10 +308,11 @@ def rounds(mutant: Mutant, tests: TestMap) -> Iterator[tuple[set[str], _Chosen]]
     near, running = nearest_tests(ROOT / mutant.module), tests.running(mutant)
     varied = _varied(running, tests.sizes)
     nearest = [test for test in varied if _place(test) in near][:TESTS_NEAR]
-    # What runs as a module is loaded, or is cached, runs before most of the tests that need it.
-    known = {*tests.sizes} if len(nearest) >= SEVERAL else set()
-    yield near, _Chosen({test: tests.sizes[test] for test in nearest}, known)
     elsewhere = [test for test in varied if _place(test) not in near][:TESTS_ELSEWHERE]
+    # What runs as a module is loaded, or is cached, runs before most of the tests that need it.
+    known = {*map(_function, tests.sizes)} if len(nearest) >= SEVERAL else set()
+    places = {*map(_place, nearest), mutant.module} if known else near
+    yield places, _Chosen({test: tests.sizes[test] for test in nearest}, known)
     if elsewhere:
         chosen = _Chosen({test: tests.sizes[test] for test in elsewhere})
         yield {*map(_place, elsewhere)}, chosen
@@ -315,7 +323,7 @@ def _varied(tests: Iterable[str], sizes: Mapping[str, int]) -> list[str]:
     turns: Counter[str] = Counter()
     order: list[tuple[int, int, str]] = []
     for test in sorted(tests, key=sizes.__getitem__):
-        function = test.partition("[")[0]
+        function = _function(test)
         order.append((turns[function], sizes[test], test))
         turns[function] += 1
     return [test for _, _, test in sorted(order)]
@@ -375,7 +383,7 @@ class Judge:
 class Row(NamedTuple):
     """A line of the table."""
 
-    module: str
+    room: str
     tried: int
     killed: int
     equivalent: int
@@ -395,49 +403,72 @@ def equivalents() -> set[tuple[str, str, str]]:
     }
 
 
-def modules_of(places: Iterable[Path]) -> list[Path]:
-    """Return the modules of some places; those tested in another environment only if named."""
+def rooms_of(places: Iterable[Path]) -> Iterator[tuple[str, list[Path]]]:
+    """Yield the rooms of some places; modules tested in another environment only if named."""
     configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    elsewhere = {ROOT / path for path in configuration["tool"]["coverage"]["report"]["omit"]}
-    found: list[Path] = []
+    elsewhere = {
+        module
+        for path in configuration["tool"]["coverage"]["report"]["omit"]
+        for module in ROOT.glob(path)
+    }
     for place in map(Path.resolve, places):
-        found += [place] if place.is_file() else sorted({*place.rglob("*.py")} - elsewhere)
-    return found
+        name = str(place.relative_to(ROOT))
+        if place.is_file():
+            yield name, [place]
+        elif place in HOUSES:
+            yield from rooms_of(
+                path for path in sorted(place.iterdir()) if (path / "__init__.py").exists()
+            )
+            yield f"{name}/*.py", sorted(place.glob("*.py"))
+        else:
+            yield name, sorted({*place.rglob("*.py")} - elsewhere)
 
 
-def main() -> None:
+def drawn(modules: Iterable[Path], number: int, seed: str) -> list[Mutant]:
+    """Return some mutants of a room, those of one module one after the other."""
+    every = [mutant for module in modules for mutant in mutants_of(module)]
+    chance = random.Random(seed)
+    return sorted(chance.sample(every, min(number, len(every))), key=lambda each: each.module)
+
+
+def options() -> argparse.Namespace:
+    """Return what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("modules", nargs="+", type=Path, help="modules, or folders of modules")
-    parser.add_argument("--mutants", type=int, default=8, help="for each module (default: 8)")
-    parser.add_argument("--seed", type=int, default=1, help="of the sample (default: 1)")
+    parser.add_argument("places", nargs="*", type=Path, default=HOUSES[:1], help="rooms or modules")
+    parser.add_argument("--mutants", type=int, default=8, help="for each room (default: 8)")
+    parser.add_argument("--seed", help="of the sample (default: another each time)")
     parser.add_argument("--jobs", type=int, default=2, help="at a time (default: 2)")
     parser.add_argument("--coverage", nargs="+", type=Path, required=True, help="its data files")
     parser.add_argument("--log", type=Path, help="goes on from the results in this file")
-    chosen = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    chosen = options()
+    seed = chosen.seed or secrets.token_hex(4)
     os.environ["PYTHONHASHSEED"] = "0"
     _context.set_forkserver_preload(LIBRARIES)
-    print("| module | tried | killed | equivalent | survived |", "|---|---|---|---|---|", sep="\n")
-    survivors: list[Mutant] = []
+    print(f"--seed {seed}\n\n| room | tried | killed | equivalent | live |\n|---|---|---|---|---|")
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(chosen.jobs) as pool:
         copies: SimpleQueue[Copy] = SimpleQueue()
         for number in range(chosen.jobs):
             copies.put(Copy(Path(scratch, str(number))))
         judge = Judge(TestMap(chosen.coverage), copies, chosen.log or Path(scratch, "log"))
-        for module in modules_of(chosen.modules):
-            every, chance = mutants_of(module), random.Random(f"{chosen.seed}{module.name}")
-            sample = chance.sample(every, min(chosen.mutants, len(every)))
+        for room, modules in rooms_of(chosen.places):
+            sample = drawn(modules, chosen.mutants, f"{seed} {room}")
             real = [mutant for mutant in sample if mutant.identity not in equivalents()]
             lived = judge.survivors(real, pool)
-            survivors += lived
             killed, equal = len(real) - len(lived), len(sample) - len(real)
-            name = str(module.relative_to(ROOT))
-            rows.append(Row(name, len(sample), killed, equal, len(lived)))
+            rows.append(Row(room, len(sample), killed, equal, len(lived)))
+            for each in lived:
+                print(
+                    f"lives: {each.module}:{each.line}: {each.text!r}: {each.change}",
+                    file=sys.stderr,
+                )
             print(rows[-1], flush=True)
     sums = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)]
     print(Row("**all**", *sums))
-    for each in survivors:
-        print(f"survives: {each.module}:{each.line}: {each.text!r}: {each.change}")
 
 
 if __name__ == "__main__":
