@@ -205,15 +205,16 @@ tables: $(VENV)/.test ## Write the pictures and tables of the documentation, and
 figures: $(VENV)/.test ## Print figures of the code and of what calls run through
 	$(BIN)/python docs/tooling/figures.py messagebody journeys
 
-# Which tests run a line; `make mutants` goes on from the log until both are removed.
+# Which tests run a line, and which cases of each: those of the quick set are enough to find them.
 $(VENV)/tests-of-lines: $(VENV)/.test $(VENV)/.integrations
-	COVERAGE_FILE=$@ $(PYTEST) -n auto -m "not slow" --cov=messagebody --cov-config=/dev/null --cov-context=test --cov-report=
+	COVERAGE_FILE=$@ $(RUN.quick) --cov=messagebody --cov-config=/dev/null --cov-context=test --cov-report=
 
-# MODULES="messagebody/names.py messagebody/_wire" chooses some of them.
+# MODULES="messagebody/names.py messagebody/_wire" chooses some of them; SEED=1 draws the same again.
 MODULES ?= messagebody
-MUTANTS ?= 4
-mutants: $(VENV)/tests-of-lines ## Break modules on purpose, and list what no test notices
-	$(BIN)/python tests/mutation.py $(MODULES) --mutants $(MUTANTS) --coverage $< --log $(VENV)/mutants.log
+MUTANTS ?= 20
+mutants: $(VENV)/tests-of-lines ## Break each room on purpose, and list what no test notices
+	HYPOTHESIS_PROFILE=quick $(BIN)/python tests/mutation.py $(MODULES) --mutants $(MUTANTS) \
+		$(SEED:%=--seed %) --coverage $< --log $(VENV)/mutants.log
 
 clean: ## Remove the environments and everything generated
 	rm -rf $(VENV) $(APART:%=.venv-%) site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
