@@ -14,9 +14,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from messagebody import MessageBody, serving
+from messagebody._cli.application import ExitCode, application, run
 from messagebody.adapters import adapter_names
 from messagebody.envelopes import olympus, sentient
 from messagebody.errors import MissingDependency
+
+#: The shell inside the process of a test, which has no public name; and how calls end.
+__all__ = ["BODY", "CALLS", "NAME", "ExitCode", "application", "commands", "run"]
+__all__ += ["visits_instead_of_serving", "write_files"]
 
 BODY = "m.json"
 OUT = ["--out", "out"]

@@ -1,4 +1,4 @@
-"""Fixtures of the S3 servers: one server for each worker, one bucket for each test."""
+"""Fixtures of S3 servers (one a worker, one bucket a test), and of what is registered."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -73,3 +73,13 @@ def rclone_store(rclone_clients: "Clients") -> "S3Store":
     bucket = f"bucket-{next(_numbers)}"
     rclone_clients.get().create_bucket(Bucket=bucket)
     return S3Store(rclone_clients, bucket, "tenant")
+
+
+@pytest.fixture
+def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let formats that a test registers go with it: what is registered stays for a process."""
+    from messagebody.adapters import _registry
+    from messagebody.adapters.streams import _assembler
+
+    monkeypatch.setattr(_registry, "_adapters", {**_registry._adapters})
+    monkeypatch.setattr(_assembler, "_streams", {**_assembler._streams})

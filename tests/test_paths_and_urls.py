@@ -8,10 +8,10 @@ import fsspec
 import pytest
 
 from messagebody import Limits, MessageBody, Part, fetch
-from messagebody._cli.application import run
 from messagebody.archives.directory import pack, unpack
 from messagebody.errors import DecodeError, InvalidArgument, StoreError
 from messagebody.filesystem import MessageBodyFileSystem
+from tests.commands import run
 
 URL = "s3://bucket/m.json?sig=s3cr3t"
 BODY = MessageBody([Part("meow", name="/a.txt")])

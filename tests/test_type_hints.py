@@ -10,7 +10,7 @@ import pytest
 
 import messagebody
 from messagebody import MessageBody, MessageBodySchema
-from messagebody.compatibility._stream import Stream
+from messagebody.compatibility import Stream
 
 # Types of libraries that are installed with an extra, or for type checkers only.
 WITHOUT = {"Registry.graph", "S3Store.client"}

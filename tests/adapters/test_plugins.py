@@ -35,10 +35,7 @@ RAISING, ODD = Raising(), Odd()
 """
 
 
-@pytest.fixture(autouse=True)
-def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "_adapters", dict(base._adapters))
-    monkeypatch.setattr(assembler, "_streams", dict(assembler._streams))
+pytestmark = pytest.mark.usefixtures("own_registry")
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody.adapters import Transcript, adapter, read_transcript
-from messagebody.adapters._transcripts import holds_messages
+from messagebody.adapters import Transcript, adapter, holds_messages, read_transcript
 
 HELLO = {"role": "user", "content": "Hello"}
 ANSWER = {"role": "assistant", "content": "Hi"}

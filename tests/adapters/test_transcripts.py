@@ -8,6 +8,7 @@ import pytest
 
 from messagebody import Limits, MessageBody, Part
 from messagebody.adapters import (
+    Format,
     Transcript,
     adapter,
     adapter_names,
@@ -15,7 +16,6 @@ from messagebody.adapters import (
     read_transcript,
     transcript_in,
 )
-from messagebody.adapters._format import Format
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
 
 FORMATS = [name for name in adapter_names() if isinstance(adapter(name), Format)]

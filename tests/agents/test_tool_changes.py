@@ -8,9 +8,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from messagebody._cli.application import run
 from messagebody.agents import ToolBreak, ToolsDifference, diff_tools
 from messagebody.errors import InvalidArgument, InvalidSchema
+from tests.commands import run
 
 TEXT: Any = {"type": "string"}
 COUNT: Any = {"type": "integer"}

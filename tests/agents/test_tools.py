@@ -13,10 +13,10 @@ pytest.importorskip("jsonschema_rs", exc_type=ImportError)
 from pydantic import BaseModel, Field
 
 from messagebody import SchemaPart, check
-from messagebody._cli.application import run
 from messagebody.adapters import adapter
 from messagebody.agents import Agent, Registry, read_agents
 from messagebody.errors import InvalidSchema
+from tests.commands import run
 
 TEXT: dict[str, Any] = {"type": "string"}
 

@@ -22,8 +22,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from messagebody import MessageBody, MessageBodyError, Part
-from messagebody._base.limits import Limits
+from messagebody import Limits, MessageBody, MessageBodyError, Part
 from messagebody.adapters import adapter
 from messagebody.archives import mime, tar
 from messagebody.archives import zip as zipped

@@ -15,8 +15,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from messagebody import MessageBody, Part
-from messagebody._base.limits import Limits
+from messagebody import Limits, MessageBody, Part
 from messagebody.adapters import adapter
 from messagebody.archives import mime
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument

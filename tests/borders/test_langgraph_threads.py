@@ -14,11 +14,11 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph, add_messages
 
 from messagebody import MessageBody, Part
-from messagebody._cli.application import run
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, ObjectNotFound
 from messagebody.frameworks.langgraph import TYPES, OffloadingSerializer
 from messagebody.frameworks.langgraph_threads import inline_database, read_thread
 from messagebody.samples import sample
+from tests.commands import run
 
 CALL = {"name": "look", "args": {"at": "cats"}, "id": "c1"}
 

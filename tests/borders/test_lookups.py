@@ -9,7 +9,7 @@ from messagebody import MessageBody, Part
 from messagebody.errors import DecodeError
 from messagebody.frameworks import langgraph
 from messagebody.frameworks.mcp import _server, tool_result
-from messagebody.payloads._objects import Objects
+from messagebody.payloads import Objects
 from messagebody.storage import open_store
 from tests.lookups.network import LINKS, TYPES, Network
 

@@ -12,9 +12,9 @@ import pytest
 
 from messagebody import MessageBody
 from messagebody._base.digests import sha256_of
-from messagebody._cli.application import run
 from messagebody._cli.verdicts import lines_of
 from messagebody.samples import example_body, example_schema_json
+from tests.commands import run
 from tests.effort import calls
 
 
@@ -492,7 +492,7 @@ class TestManners:
         assert shell("help").out == shell("--help").out
 
     def test_every_command_explains_itself_by_example(self, shell: Shell) -> None:
-        from messagebody._cli.application import application
+        from tests.commands import application
 
         for name in application.list_commands(None):  # type: ignore[arg-type]
             out = shell(name, "--help").out
@@ -508,7 +508,7 @@ class TestManners:
     def test_completion_of_stores(self) -> None:
         from click.shell_completion import ShellComplete
 
-        from messagebody._cli.application import application
+        from tests.commands import application
 
         complete = ShellComplete(application, {}, "messagebody", "_MESSAGEBODY_COMPLETE")
         for command in ("offload", "pack", "add", "migrate"):

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
-from messagebody.adapters import _registry as base
+from messagebody.adapters import register
 from messagebody.findings import Finding
 from tests.cli.test_commands import Shell
 
@@ -196,17 +197,20 @@ class TestEnvelope:
         assert done.code == 2
         assert "--strict cannot be used with channel" in done.err
 
-    def test_check_knows_registered_formats(
-        self, shell: Shell, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_check_knows_registered_formats(self, shell: Shell, own_registry: None) -> None:
         class Morse:
+            def to_body(self, message: object, **_: object) -> NoReturn:
+                raise NotImplementedError
+
+            from_body = to_body
+
             def detect(self, value: object) -> bool:
                 return isinstance(value, dict) and "morse" in value
 
             def iter_findings(self, message: bytes) -> Iterator[Finding]:
                 yield Finding("silent", "/morse", f"{len(message)} bytes say nothing")
 
-        monkeypatch.setitem(base._adapters, "morse", Morse())
+        register("morse", Morse())
         done = shell("envelope", "check", "-", stdin=b'{"morse": ""}')
         assert done.code == 1
         assert done.out == "invalid morse: 1 finding\n  /morse: 13 bytes say nothing (silent)\n"

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody, Part, offload
-from messagebody._cli.application import application
 from tests.cli.test_commands import Shell
-from tests.commands import commands
+from tests.commands import application, commands
 from tests.effort import one_in
 
 

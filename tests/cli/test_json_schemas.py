@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from messagebody._cli.application import run
 from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
+from tests.commands import run
 
 
 @pytest.mark.parametrize(

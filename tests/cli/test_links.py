@@ -114,7 +114,7 @@ def test_lint_names_them(shell: Shell) -> None:
 def test_names_are_completed(shell: Shell) -> None:
     from click.shell_completion import ShellComplete
 
-    from messagebody._cli.application import application
+    from tests.commands import application
 
     complete = ShellComplete(application, {}, "messagebody", "_MESSAGEBODY_COMPLETE")
     found = complete.get_completions(["links", "m.json", "--to"], "so")

@@ -10,8 +10,8 @@ import click
 import pytest
 
 from messagebody import MessageBody, Part, offload
-from messagebody._cli.application import ExitCode, application
 from tests.cli.test_commands import Shell
+from tests.commands import ExitCode, application
 from tests.effort import one_in
 
 # Advice for a Python program, in an error of the command line.

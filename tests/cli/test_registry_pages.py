@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from messagebody._cli.application import run
+from tests.commands import run
 
 TEXT = {"contentType": "text/plain", "required": True}
 PICTURE = {"name": "/a.png", "contentType": "image/png"}

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("jsonschema_rs", exc_type=ImportError)
 
 from messagebody import MessageBodySchema, SchemaPart
-from messagebody._cli.application import run
+from tests.commands import run
 
 MODEL = """
 from pydantic import BaseModel

@@ -13,9 +13,9 @@ import pytest
 
 from messagebody import MessageBody
 from messagebody._base.files import open_regular
-from messagebody._cli.application import run
 from messagebody.rendering import page, run_page
 from messagebody.samples import sample
+from tests.commands import run
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from messagebody._model.body import MessageBody
+from messagebody import MessageBody
 from messagebody.compatibility import Compatibility, Verdict, check, satisfiable
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
+from messagebody import MessageBody, Part
 from messagebody._base.budget import Budget, OutOfBudget
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
 from messagebody.compatibility import (
     Verdict,
     check,

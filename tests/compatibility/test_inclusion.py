@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from messagebody._model.body import MessageBody
-from messagebody._model.part import Part
+from messagebody import MessageBody, Part
 from messagebody.compatibility import Compatibility, Verdict, check
 from messagebody.compatibility._reasons import describe_part
 from messagebody.errors import InvalidArgument

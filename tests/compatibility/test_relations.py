@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from messagebody._model.body import MessageBody
+from messagebody import MessageBody
 from messagebody.compatibility import (
     Verdict,
     check,

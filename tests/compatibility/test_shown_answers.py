@@ -2,8 +2,7 @@
 
 import pytest
 
-from messagebody._base.limits import Limits
-from messagebody._model.body import MessageBody
+from messagebody import Limits, MessageBody
 from messagebody.compatibility import Compatibility, check, disjoint, equivalent, satisfiable
 from messagebody.errors import DecodeError
 from messagebody.schema import MessageBodySchema

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from messagebody._model.part import Part
+from messagebody import Part
 from messagebody.compatibility import Stream
 from messagebody.schema import Status
 from tests.compatibility import generators, oracle

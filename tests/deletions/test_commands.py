@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody._cli.application import run
 from messagebody.s3 import S3Store
 from messagebody.storage import Bytes, open_store
 from messagebody.storage._stores import owners
-from tests.commands import BODY, CALLS, NAME, visits_instead_of_serving, write_files
+from tests.commands import BODY, CALLS, NAME, run, visits_instead_of_serving, write_files
 from tests.deletions.foreign import NAMES, Foreign
 from tests.effort import one_in
 from tests.servers import Server

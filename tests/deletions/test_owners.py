@@ -11,9 +11,9 @@ import pytest
 
 from messagebody import MessageBody, Part, offload, payloads, sweep
 from messagebody.errors import AccessDenied, InvalidArgument, StoreError
-from messagebody.storage import Bodies, Bytes, Needs, Recent, Store, open_store
+from messagebody.storage import Bodies, Bytes, Needs, Recent, Store, open_store, owned
 from messagebody.storage._stores.directory import FileStore
-from messagebody.storage._stores.owners import Mark, owned, wait_for_sweep
+from messagebody.storage._stores.owners import Mark, wait_for_sweep
 
 DAY = 86_400
 KEY = f"sha256/{'a' * 64}"

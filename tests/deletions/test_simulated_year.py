@@ -23,10 +23,9 @@ from messagebody import MessageBody, Part, Resolver, inline, offload, payloads, 
 from messagebody.errors import ObjectNotFound, StoreError
 from messagebody.payloads import Payloads
 from messagebody.payloads import _objects as payload_objects
-from messagebody.storage import Blob, Bodies, Owner, Recent, Stat, Store, queues
+from messagebody.storage import Blob, Bodies, Owner, Recent, Stat, Store, owned, queues
 from messagebody.storage._offloading import _mentions, _sweep
 from messagebody.storage._stores import objects, owners
-from messagebody.storage._stores.owners import owned
 
 DAY = 86_400.0
 QUEUE = 14 * DAY

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from messagebody import MessageBody, Part
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
-from messagebody.adapters import Converted, Envelope, _registry, adapter, converted_each, register
+from messagebody import Limits, MessageBody, Part
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody.adapters import Converted, Envelope, adapter, converted_each, register
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding, validator_of, verdict_of
 
@@ -89,8 +89,7 @@ class Notes:
 
 
 @pytest.fixture(autouse=True)
-def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_registry, "_adapters", {**_registry._adapters})
+def _registered(own_registry: None) -> None:
     register("notes", Notes())
 
 

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.adapters import adapter, adapter_names
-from messagebody.adapters._format import Format
-from messagebody.adapters._vocabulary.part_names import is_withheld
+from messagebody.adapters import Format, adapter, adapter_names, is_withheld
 from messagebody.envelopes import olympus as olympus_format
 from messagebody.envelopes import sentient as sentient_format
 from messagebody.prompts import Reader, to_prompt

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver, inline, offload
-from messagebody.adapters import _registry as base
+from messagebody.adapters import adapter as adapter_of
 from messagebody.envelopes import olympus, sentient
 from messagebody.errors import (
     DecodeError,
@@ -291,7 +291,7 @@ class TestViews:
             format_.to_body(bad, rest="part")
 
     def test_registry_knows_it(self, format_: Any, example: Any, place: Any) -> None:
-        adapter = base.adapter(format_.__name__.rpartition(".")[2])
+        adapter = adapter_of(format_.__name__.rpartition(".")[2])
         assert adapter is format_
         assert adapter.detect(example)
         assert not adapter.detect({})

@@ -26,7 +26,6 @@ from messagebody._base.media_types import (
     is_text,
     parse_content_type,
 )
-from messagebody._cli.application import ExitCode, run
 from messagebody._wire import data_urls
 from messagebody.adapters import adapter
 from messagebody.adapters.streams import Assembler
@@ -37,6 +36,7 @@ from messagebody.rendering import run_page
 from messagebody.storage._references.sources import StoreSource
 from tests.adapters.formats import messages as formats
 from tests.adapters.streams.streams import STREAMS
+from tests.commands import ExitCode, run
 from tests.envelopes.test_hostile_values import MESSAGES
 from tests.fuzz.mutations import mutate, mutate_text, mutate_value
 from tests.fuzz.test_decoding import DOCUMENTS

@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from messagebody._base.limits import Limits
+from messagebody import Limits
 from messagebody.errors import InvalidPattern
 from messagebody.globs import content_type_pattern, name_pattern
 

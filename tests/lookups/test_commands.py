@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody
-from messagebody._cli.application import application, run
-from tests.commands import CALLS, commands, visits_instead_of_serving, write_files
+from tests.commands import CALLS, application, commands, run, visits_instead_of_serving, write_files
 from tests.effort import one_in
 from tests.lookups.network import Network
 

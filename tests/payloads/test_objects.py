@@ -7,7 +7,7 @@ import pytest
 
 from messagebody._base.digests import key_of, sha256_of
 from messagebody.errors import DecodeError, DigestMismatch, ObjectNotFound
-from messagebody.payloads._objects import Objects, Stored
+from messagebody.payloads import Objects, Stored
 from messagebody.storage import Store, open_store
 
 

@@ -18,8 +18,7 @@ from messagebody.errors import (
     InvalidSize,
     ObjectNotFound,
 )
-from messagebody.payloads._texts import join_text, split_text
-from messagebody.payloads._values import Payloads
+from messagebody.payloads import Payloads, join_text, split_text
 from messagebody.storage import Bytes, open_store
 
 _bytes = st.binary(max_size=700)

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver
-from messagebody.adapters import adapter, adapter_names, read_transcript
-from messagebody.adapters._format import Format
+from messagebody.adapters import Format, adapter, adapter_names, read_transcript
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.rendering import page, run_page
 from messagebody.samples import sample

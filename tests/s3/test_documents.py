@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody._cli.application import run
 from messagebody.errors import ObjectNotFound
 from messagebody.filesystem import MessageBodyFileSystem
-from messagebody.s3._store import S3Store
+from messagebody.s3 import S3Store
 from messagebody.storage import Bytes
+from tests.commands import run
 from tests.servers import Server
 
 BODY = MessageBody([Part("one", name="/1.txt"), Part("two")])

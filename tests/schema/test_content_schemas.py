@@ -13,8 +13,7 @@ pytest.importorskip("jsonschema_rs", exc_type=ImportError)
 
 from pydantic import BaseModel, TypeAdapter
 
-from messagebody import MessageBodySchema, SchemaPart
-from messagebody._base.limits import Limits
+from messagebody import Limits, MessageBodySchema, SchemaPart
 from messagebody.compatibility import Verdict, check
 from messagebody.errors import InvalidSchema
 from messagebody.schema import ContentSchema, content_schema_of

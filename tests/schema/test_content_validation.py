@@ -296,7 +296,7 @@ def test_bulk_validation_reads_references_through_its_resolver(tmp_path: Path) -
 def test_the_command_line_reads_references_below_what_it_allows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from messagebody._cli.application import run
+    from tests.commands import run
 
     (tmp_path / "good").write_text('{"title": "a"}')
     schema, body = tmp_path / "schema.json", tmp_path / "body.json"

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from messagebody import MessageBody, Part
-from messagebody._base.limits import Limits
+from messagebody import Limits, MessageBody, Part
 from messagebody.errors import InvalidPattern, InvalidSchema
 from messagebody.schema import MessageBodySchema, SchemaPart
 

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from messagebody import Limits, MessageBody, Part, Resolver, offload
-from messagebody._cli.application import run
 from messagebody.errors import DecodeError, StoreError, UnsafeReference
+from tests.commands import run
 from tests.serving.servers import TOKEN, running
 
 TABLE = pd.DataFrame({"city": ["Oslo", "Rome", "Lima"] * 2000, "rides": range(6000)})

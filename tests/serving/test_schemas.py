@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody, MessageBodySchema, Resolver
-from messagebody._cli.application import run
 from messagebody.errors import InvalidArgument, InvalidSchema, UnsafeReference
+from tests.commands import run
 
 TEXT = MessageBodySchema([(None, "text/plain", True)])
 ANY = MessageBodySchema([(None, "text/*", True)])

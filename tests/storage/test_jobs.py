@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, offload
-from messagebody._base.threads import Interrupted, Pool, Stop, run_all
+from messagebody._base.threads import Interrupted, Pool, run_all
+from messagebody.storage import Stop
 from messagebody.storage._offloading._offload import MemoryGate
 from messagebody.storage._stores.directory import FileStore
 

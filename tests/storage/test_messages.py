@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from messagebody import MessageBody, Part
-from messagebody._base.limits import Limits
+from messagebody import Limits, MessageBody, Part
 from messagebody.errors import DecodeError, StoreError
-from messagebody.storage import open_store
-from messagebody.storage._stores.blobs import Bytes
+from messagebody.storage import Bytes, open_store
 from messagebody.storage._stores.messages import StoredMessages
 
 

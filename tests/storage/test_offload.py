@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver, inline, migrate, offload, verify
 from messagebody._base.digests import sha256_of
-from messagebody._base.threads import Interrupted, Stop
+from messagebody._base.threads import Interrupted
 from messagebody._model.content import LocalFile
 from messagebody.errors import (
     DigestMismatch,
@@ -31,7 +31,7 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.storage import Blob, Bytes, FetchLimits, Store, open_store, parse_size
+from messagebody.storage import Blob, Bytes, FetchLimits, Stop, Store, open_store, parse_size
 from messagebody.storage._stores.directory import FileStore
 from messagebody.storage.queues import to_message
 from tests.effort import examples

@@ -21,7 +21,7 @@ from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.samples import sample
 
 try:
-    from messagebody.views._mount import mount
+    from messagebody.views import mount
 except MissingDependency as missing:
     mount = None  # type: ignore[assignment]
     assert missing.system, "mfusepy is installed with the tests"  # noqa: PT017

@@ -16,7 +16,7 @@ import upath
 from fsspec.implementations.memory import MemoryFileSystem
 
 from messagebody import MessageBody
-from messagebody.views._upath import MessageBodyPath
+from messagebody.views import MessageBodyPath
 
 SOURCE = os.environ.get("UNIVERSAL_PATHLIB")
 if SOURCE is None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from messagebody import MessageBody
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody import Limits, MessageBody
+from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody.adapters import Converted, Loss, LossKind, adapter, detect, write
 from messagebody.adapters import _registry as base
 from messagebody.errors import InvalidArgument, LossyConversion, MessageBodyError
@@ -104,9 +104,8 @@ class TestRegistry:
         with pytest.raises(MessageBodyError, match="no adapter 'x'; there are"):
             base.adapter("x")
 
-    def test_register(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_register(self, own_registry: None) -> None:
         """An object or a module's name; twice the same is fine, another is not."""
-        monkeypatch.setattr(base, "_adapters", dict(base._adapters))
 
         class Mine:
             def to_body(
@@ -132,7 +131,7 @@ class TestRegistry:
             base.register("mine", Mine())
 
     def test_formats_of_other_packages(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_registry: None
     ) -> None:
         """An entry point makes a format known; it is imported when it is asked for."""
         (tmp_path / "morse.py").write_text(
@@ -149,7 +148,6 @@ class TestRegistry:
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: morse\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text("[messagebody.adapters]\nmorse = morse\n")
         monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.setattr(base, "_adapters", dict(base._adapters))
         base._installed.cache_clear()
         try:
             assert "morse" in base.adapter_names()

@@ -9,7 +9,7 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.adapters import MessageFormat, adapter, adapter_names, detect
-from messagebody.adapters._conversation.messages import messages_of
+from messagebody.adapters.dialects import messages_of
 from messagebody.errors import EnvelopeError
 from tests.adapters.formats.messages import MESSAGES
 from tests.cli.test_commands import Shell

@@ -14,7 +14,7 @@ from messagebody import adapters as registry
 from messagebody.adapters import _format as core
 from messagebody.adapters._conversion import check
 from messagebody.adapters._vocabulary.dialect import ROLES
-from messagebody.adapters._vocabulary.items import Text
+from messagebody.adapters.dialects import Text
 from messagebody.errors import DecodeError, MessageBodyError
 from tests.adapters.formats.messages import MESSAGES
 from tests.effort import calls, one_in

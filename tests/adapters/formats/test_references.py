@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody.adapters import Converted, adapter, adapter_names
-from messagebody.adapters._format import format_of
+from messagebody.adapters import Converted, adapter, adapter_names, format_of
 from messagebody.errors import (
     AccessDenied,
     DigestMismatch,

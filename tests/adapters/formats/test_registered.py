@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from messagebody.adapters import _registry as base
 from messagebody.adapters import adapter, detect, register
 from messagebody.adapters.streams import Assembler, register_stream, stream_names
-from messagebody.adapters.streams import _assembler as assembler
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from tests.cli.test_commands import Shell
 from tests.testing.notes import Notes, NotesEvents
@@ -34,9 +32,7 @@ EVENTS = [
 
 
 @pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "_adapters", dict(base._adapters))
-    monkeypatch.setattr(assembler, "_streams", dict(assembler._streams))
+def registered(own_registry: None) -> None:
     register("notes", Notes())
     register_stream("notes", NotesEvents)
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, bulk
-from messagebody.adapters import Converted, Loss, MessageFormat, adapter, adapter_names
-from messagebody.adapters._registry import write
+from messagebody.adapters import Converted, Loss, MessageFormat, adapter, adapter_names, write
 from messagebody.errors import EnvelopeError
 from tests.adapters.formats.messages import MESSAGES
 from tests.cli.test_commands import Shell

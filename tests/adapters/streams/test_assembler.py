@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from messagebody import MessageBody, MessageBodyError, Part
-from messagebody._base.limits import Limits
+from messagebody import Limits, MessageBody, MessageBodyError, Part
 from messagebody.adapters import Converted, adapter
 from messagebody.adapters.streams import Assembler, stream_names
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument

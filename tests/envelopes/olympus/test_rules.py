@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody.envelopes import olympus
-from messagebody.envelopes.olympus._schema import SCHEMA
+from messagebody.envelopes.olympus import SCHEMA
 from messagebody.errors import EnvelopeError, InvalidArgument
 from tests.effort import examples
 from tests.envelopes.olympus_policy import DATA, POLICY
