@@ -27,8 +27,11 @@ def with_unnamed_results(turns: list[Turn]) -> Iterator[Turn]:
 
 def _as_result(turn: Turn) -> Turn:
     """Return a turn whose plain parts are the result of a call, unless it has results."""
-    items = [(item, parts) for item, parts in turn.items() if not is_withheld(parts[0])]
-    if not items or any(item is not None for item, _ in items):
+    items = turn.items()
+    if any(item is not None and not is_withheld(parts[0]) for item, parts in items):
+        return turn
+    items = [(item, parts) for item, parts in items if not is_withheld(parts[0])]
+    if not items:
         return turn
     entries = entries_of(turn.rest, "blocks")
     made, inner, numbers = [], [*entries], count(1)

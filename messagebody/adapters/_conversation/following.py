@@ -32,9 +32,6 @@ _NEXT: Final = "it follows in the next message"
 
 def with_following_files(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> Iterator[Turn]:
     """Yield turns, those of results and answers followed by one with files they can't hold."""
-    if not any(_may_move(record) for turn in turns for record in parts_of(turn.body)):
-        yield from turns
-        return
     waiting: list[Part] = []
     last = 0
     for turn in turns:
@@ -59,7 +56,7 @@ def with_following_files(dialect: Dialect, turns: list[Turn], losses: list[Loss]
         yield _turn_of_user(last, waiting)
 
 
-def _may_move(record: PartRecord) -> bool:
+def may_move(record: PartRecord) -> bool:
     """Return whether a part is a file, and no source of a text."""
     if record.content_type == TEXT_PLAIN and record.url is None:
         return False  # most are
@@ -69,13 +66,13 @@ def _may_move(record: PartRecord) -> bool:
 
 def _files_of_answer(dialect: Dialect, turn: Turn) -> list[Part]:
     """Return the files of an answer that its message can't hold and one of the user can."""
-    if turn.is_own or turn.role != "assistant" or not any(map(_may_move, parts_of(turn.body))):
+    if turn.is_own or turn.role != "assistant" or not any(map(may_move, parts_of(turn.body))):
         return []
     inside = kinds_at(dialect, dialect.kinds_of("assistant"), {}, "/")
     outside = kinds_at(dialect, dialect.kinds_of("user"), {}, "/")
     return [
         part for item, parts in turn.items() for part in parts
-        if item is None and _may_move(record_of(part)) and text_of(part) is None
+        if item is None and may_move(record_of(part)) and text_of(part) is None
         and not any(fits(part, kind) for kind in inside)
         and any(fits(part, kind) for kind in outside)
     ]  # fmt: skip

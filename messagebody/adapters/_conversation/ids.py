@@ -1,8 +1,8 @@
 """Ids of calls and names of tools: their own in a conversation, and as the service spells them."""
 
 import re
-from collections.abc import Iterable
-from itertools import count, islice
+from collections.abc import Iterable, Iterator
+from itertools import count, groupby, islice
 from typing import Any, Final, NamedTuple
 
 import attrs
@@ -10,9 +10,7 @@ import attrs
 from messagebody._core import (
     MessageBody,
     Part,
-    parts_of,
     quote,
-    record_of,
     redescribed,
     strict_json,
 )
@@ -20,24 +18,52 @@ from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.turn import Turn
 from messagebody.adapters._vocabulary.capabilities import Spelling
 from messagebody.adapters._vocabulary.dialect import Dialect
-from messagebody.adapters._vocabulary.items import CUSTOM, Call, Result, call_id, is_of_provider
+from messagebody.adapters._vocabulary.items import (
+    CUSTOM,
+    TOOLS,
+    Call,
+    Result,
+    call_id,
+    is_of_provider,
+)
 from messagebody.adapters._vocabulary.part_names import RESULT
 
+Tools = list[tuple[Turn, Call | Result, list[Part]]]
+"""The calls and results of a conversation, each with its turn and its parts."""
 
-def state_ids(turns: list[Turn]) -> list[Loss]:
+
+def tools_in(turns: list[Turn]) -> Tools:
+    """Return the calls and results of turns."""
+    return [
+        (turn, item, parts)
+        for turn in turns for item, parts in turn.items() if isinstance(item, TOOLS)
+    ]  # fmt: skip
+
+
+def _by_turn(tools: Tools) -> Iterator[tuple[Turn, Tools]]:
+    """Yield each turn that has calls or results, with them."""
+    for _, among in groupby(tools, key=lambda each: id(each[0])):
+        found = [*among]
+        yield found[0][0], found
+
+
+def state_ids(tools: Tools) -> list[Loss]:
     """Give each call an id of its own in the conversation, and its result the same.
 
     Some formats state none, and two messages may use the same one, which is a loss.
     """
     losses: list[Loss] = []
+    calls = [item.id for _, item, _ in tools if isinstance(item, Call)]
+    if all(item.id for _, item, _ in tools) and len(calls) == len({*calls}):
+        return losses  # most
     given: set[str] = set()
-    every = [item for turn in turns for item, _ in turn.items() if isinstance(item, Call)]
-    stated = {item.id for item in every if item.id}
+    stated = {*filter(None, calls)}
     waiting: list[list[_Waiting]] = []
-    for turn in turns:
+    for turn, among in _by_turn(tools):
         # Results mostly answer the latest calls, so those are searched first.
         waiting.insert(0, [])
-        for item, parts in turn.items():
+        changed: dict[int, Part] = {}
+        for _, item, parts in among:
             if isinstance(item, Call):
                 new = (
                     str(item.id) if turn.is_own and item.id else _unused_id(item.id, given, stated)
@@ -50,12 +76,12 @@ def state_ids(turns: list[Turn]) -> list[Loss]:
                     name = parts[0].name
                     losses.append(turn.loss(LossKind.CONVERTED, name, why, Affected.LABELS))
                 if new != item.id and not turn.is_own:
-                    text = strict_json.dumps({**parts[0].read_json(), "id": new})
-                    _replace(turn, parts[0], parts[0].evolve(content=text))
-            elif isinstance(item, Result):
+                    _restate(item, parts, {"id": new}, changed)
+            else:
                 found = _call_for(item, waiting)
                 if found is not None and found.given != item.id and not turn.is_own:
-                    _say_of_result(turn, parts, {"id": found.given})
+                    _restate(item, parts, {"id": found.given}, changed)
+        turn.renew(changed)
         waiting = [calls for calls in waiting if calls]
     return losses
 
@@ -106,11 +132,12 @@ def _claimed(call: _Waiting, calls: list[_Waiting], item: Result) -> _Waiting:
     return call
 
 
-def state_names(turns: list[Turn]) -> None:
+def state_names(tools: Tools) -> None:
     """Give results the name and the kind of their tool: some formats state only the id."""
     calls: dict[str, Call] = {}
-    for turn in turns:
-        for item, parts in turn.items():
+    for turn, among in _by_turn(tools):
+        changed: dict[int, Part] = {}
+        for _, item, parts in among:
             if isinstance(item, Call) and item.id:
                 calls[item.id] = item
             elif isinstance(item, Result) and not turn.is_own and item.id in calls:
@@ -118,7 +145,8 @@ def state_names(turns: list[Turn]) -> None:
                 said = {} if item.name else {"name": call.name}
                 if call.kind == CUSTOM and item.kind is None:
                     said["type"] = CUSTOM  # OpenAI refuses a result of another kind than the call
-                _say_of_result(turn, parts, said)
+                _restate(item, parts, said, changed)
+        turn.renew(changed)
 
 
 # Ids and names that a service refuses
@@ -131,41 +159,44 @@ def respell_body(dialect: Dialect, body: MessageBody, rest: Any) -> tuple[Messag
     left = rest if isinstance(rest, dict) else {}
     turn = Turn(0, body, left, left.get("format") == dialect.name)
     calls = [call_id(item) for item, _ in turn.items() if isinstance(item, Call)]
-    made = state_ids([turn]) if len(calls) > len({*calls}) else []
-    losses = (*made, *respell_turns(dialect, [turn]))
+    tools = tools_in([turn])
+    made = state_ids(tools) if len(calls) > len({*calls}) else []
+    losses = (*made, *respell_turns(dialect, tools))
     return turn.body, [attrs.evolve(loss, message=None) for loss in losses]
 
 
-def respell_turns(dialect: Dialect, turns: list[Turn]) -> list[Loss]:
+def respell_turns(dialect: Dialect, tools: Tools) -> list[Loss]:
     """Spell ids and names in the service's way, a call and its result alike, and return losses."""
-    found = [(turn, *each) for turn in turns for each in turn.items()]
-    items = [(turn, item, parts) for turn, item, parts in found if isinstance(item, Call | Result)]
-    kept_ids = (item.id for turn, item, _ in items if _is_given(turn, item))
-    ids = _spellings(dialect.ids, [item.id for _, item, _ in items], kept_ids)
-    kept_names = (item.name for turn, item, _ in items if _is_given(turn, item))
-    stated = [item.name for _, item, _ in items]
+    kept_ids = (item.id for turn, item, _ in tools if _is_given(turn, item))
+    ids = _spellings(dialect.ids, [item.id for _, item, _ in tools], kept_ids)
+    kept_names = (item.name for turn, item, _ in tools if _is_given(turn, item))
+    stated = [item.name for _, item, _ in tools]
     names = _spellings(dialect.tools, stated, kept_names, may_be_empty=False)
     if not (ids or names):
         return []
-    losses, called = [], {item.id for _, item, _ in items if isinstance(item, Call)}
-    for turn, item, parts in items:
-        if _is_given(turn, item):
-            continue
-        new = {"id": ids.get(item.id or ""), "name": names.get(item.name)}
-        changed = {member: said for member, said in new.items() if said is not None}
-        if changed and isinstance(item, Result):
-            _say_of_result(turn, [turn.body[str(part.name)] for part in parts], changed)
-        if changed and isinstance(item, Call):
-            text = strict_json.dumps({**parts[0].read_json(), **changed})
-            _replace(turn, parts[0], parts[0].evolve(content=text))
-        # The call says it for its result.
-        if changed and (isinstance(item, Call) or item.id not in called):
-            pairs = (f"{member} {quote(getattr(item, member))} goes out as {quote(said)}"
-                     for member, said in changed.items())  # fmt: skip
-            why = f"its {' and its '.join(pairs)}: {dialect.name} takes no other"
-            name = parts[0].name
-            losses.append(turn.loss(LossKind.CONVERTED, name, why, Affected.LABELS))
+    losses, called = [], {item.id for _, item, _ in tools if isinstance(item, Call)}
+    for turn, among in _by_turn(tools):
+        changed: dict[int, Part] = {}
+        for _, item, parts in among:
+            new = {"id": ids.get(item.id or ""), "name": names.get(item.name)}
+            said = {member: text for member, text in new.items() if text is not None}
+            if not said or _is_given(turn, item):
+                continue
+            # The call says it for its result.
+            if isinstance(item, Call) or item.id not in called:
+                losses.append(_loss_of_spelling(dialect, turn, item, parts[0], said))
+            _restate(item, parts, said, changed)
+        turn.renew(changed)
     return losses
+
+
+def _loss_of_spelling(
+    dialect: Dialect, turn: Turn, item: Call | Result, part: Part, said: dict[str, str]
+) -> Loss:
+    pairs = (f"{member} {quote(getattr(item, member))} goes out as {quote(text)}"
+             for member, text in said.items())  # fmt: skip
+    why = f"its {' and its '.join(pairs)}: {dialect.name} takes no other"
+    return turn.loss(LossKind.CONVERTED, part.name, why, Affected.LABELS)
 
 
 def _is_given(turn: Turn, item: Call | Result) -> bool:
@@ -204,17 +235,20 @@ def _numbered(text: str, number: int, spelling: Spelling) -> str:
     return text[: spelling.longest - len(end)] + end
 
 
-def _say_of_result(turn: Turn, parts: Iterable[Part], said: dict[str, str]) -> None:
-    """Add members to what a result's parts say of it."""
+def _restate(
+    item: Call | Result, parts: list[Part], said: dict[str, str], changed: dict[int, Part]
+) -> None:
+    """State members of a call or a result anew, and add its parts that say so to the changed."""
+    for member, text in said.items():
+        setattr(item, "kind" if member == "type" else member, text)
     for part in parts if said else ():
-        metadata = dict(part.metadata or {})
-        metadata[RESULT] = {**metadata[RESULT], **said}
-        _replace(turn, part, redescribed(part, metadata=metadata))
-
-
-def _replace(turn: Turn, old: Part, new: Part) -> None:
-    turn.body = turn.body.copy()
-    parts_of(turn.body).replace_named(str(old.name), record_of(new))
+        if isinstance(item, Call):
+            text = strict_json.dumps({**part.read_json(), **said})
+            changed[id(part)] = part.evolve(content=text)
+        else:
+            about = dict(part.metadata or {})
+            about[RESULT] = {**about[RESULT], **said}
+            changed[id(part)] = redescribed(part, metadata=about)
 
 
 def number_apart(turns: list[Turn]) -> None:

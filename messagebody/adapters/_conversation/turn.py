@@ -1,11 +1,11 @@
 """A turn: one body of a conversation on its way to a message."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
 
-from messagebody._core import MessageBody, Part, body_of, quote, record_of
+from messagebody._core import MessageBody, Part, body_like, body_of, quote, record_of
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._vocabulary.part_names import (
     BodyContents,
@@ -59,6 +59,20 @@ class Turn:
     def items(self) -> list[Found]:
         """Return the items of the body."""
         return self.contents().items
+
+    def renew(self, changed: Mapping[int, Part]) -> None:
+        """Put other parts, of the same names, in the place of some; their items say the same.
+
+        Arguments:
+            changed: the new part for each old one, by the identity of that.
+        """
+        if not changed:
+            return
+        contents = self.contents()
+        for among in (*(parts for _, parts in contents.items), contents.parts):
+            among[:] = [changed.get(id(part), part) for part in among]
+        self.body = body_like(self.body, [*map(record_of, contents.parts)])
+        self._found = (self.body, contents)
 
     def piece(self, parts: Sequence[Part], role: str | None = None) -> "Turn":
         """Return a turn of some of the parts; what has no part goes with the first piece."""

@@ -11,18 +11,19 @@ from typing import Any, Final
 from messagebody._core import MessageBody, Part, PartRecord, only_text, parts_of
 from messagebody.adapters._contract import Affected, Loss, LossKind
 from messagebody.adapters._conversation.call_pairing import paired, with_unnamed_results
-from messagebody.adapters._conversation.following import with_following_files
+from messagebody.adapters._conversation.following import may_move, with_following_files
 from messagebody.adapters._conversation.ids import (
     number_apart,
     respell_turns,
     state_ids,
     state_names,
+    tools_in,
 )
 from messagebody.adapters._conversation.matching import rests_for
 from messagebody.adapters._conversation.turn import Turn, left_of, speaker_lost, with_rest
 from messagebody.adapters._conversion.rest import entries_of, matched, member_of
 from messagebody.adapters._vocabulary.dialect import ROLES, SHOWN, Dialect
-from messagebody.adapters._vocabulary.items import Call, Item, Result, is_of_provider
+from messagebody.adapters._vocabulary.items import TOOLS, Call, Item, Result, is_of_provider
 from messagebody.adapters._vocabulary.part_names import RESULT, Found, is_withheld, with_results
 from messagebody.errors import EnvelopeError
 
@@ -49,10 +50,15 @@ def turns_of(
     records = [record for turn in turns for record in parts_of(turn.body)]
     if not dialect.texts_state_roles and any(map(_speaker_of, records)):
         turns = [piece for turn in turns for piece in _by_speaker(turn)]
-    if all(record.name is None for record in records):
-        # Calls, results and thoughts have names.
-        is_moving = dialect.answers_calls and results == "follow"
-        return [*with_following_files(dialect, turns, losses)] if is_moving else turns, losses
+    is_moving = dialect.answers_calls and results == "follow" and any(map(may_move, records))
+    # Calls, results and thoughts have names.
+    if any(record.name is not None for record in records):
+        turns = _with_tools(dialect, turns, losses)
+    return [*with_following_files(dialect, turns, losses)] if is_moving else turns, losses
+
+
+def _with_tools(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[Turn]:
+    """Return turns with calls and results where the service takes them."""
     turns = _in_agreement(dialect, paired(turns, losses), losses)
     if dialect.answers_in_order:
         turns = [*_in_call_order(turns)]
@@ -63,12 +69,11 @@ def turns_of(
         turns = [piece for turn in turns for piece in _steps(dialect, turn)]
     if dialect.answers_calls:
         turns = _answered(dialect, turns, losses)
-    turns = [piece for turn in turns for piece in _pieces(dialect, turn)]
+    if dialect.separate_message_items:
+        turns = [piece for turn in turns for piece in _pieces(dialect, turn)]
     if Result in dialect.separate_message_items:
         turns = [*_added_behind(turns)]
-    if dialect.answers_calls and results == "follow":
-        turns = [*with_following_files(dialect, turns, losses)]
-    return turns, losses
+    return turns
 
 
 _PEOPLE: Final = frozenset({None, "user", "assistant", "system"})
@@ -94,9 +99,10 @@ def _numbered(
 
 def _in_agreement(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[Turn]:
     """Return turns whose calls and results have ids and names in common, as the service spells."""
-    losses += state_ids(turns)
-    state_names(turns)
-    losses += respell_turns(dialect, turns)
+    tools = tools_in(turns)
+    losses += state_ids(tools)
+    state_names(tools)
+    losses += respell_turns(dialect, tools)
     if dialect.conversation_form is not None:
         number_apart(turns)
     return turns
@@ -216,7 +222,7 @@ def _answered(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[T
     for turn in turns:
         others: list[Part] = []
         items = turn.items()
-        if not any(isinstance(item, Call | Result) for item, _ in items):
+        if not any(isinstance(item, TOOLS) for item, _ in items):
             made.append(turn)
             continue
         served = {item.id for item, _ in items if isinstance(item, Result)}
@@ -293,6 +299,9 @@ def _without_result(dialect: Dialect, turn: Turn, part: Part) -> Loss:
 def _steps(dialect: Dialect, turn: Turn) -> Iterator[Turn]:
     """Yield the steps of a turn that holds calls and their results, each for its own message."""
     items = [] if turn.is_own or not _may_say(dialect, turn, Call) else turn.items()
+    if not any(isinstance(item, Result) for item, _ in items):
+        yield turn
+        return
     # Some formats have results of tools in messages of the agent, and others never.
     is_for_others = dialect.sends_items_as_files or "assistant" not in dialect.item_roles.get(
         Result, ROLES
@@ -339,7 +348,7 @@ def _as_text(item: Result, parts: list[Part], turn: Turn) -> tuple[list[Part], L
 
 def _pieces(dialect: Dialect, turn: Turn) -> list[Turn]:
     """Return the turns to make messages of: one, and one for each item that needs its own."""
-    if not dialect.separate_message_items or turn.is_own:
+    if turn.is_own:
         return [turn]
     pieces: list[list[Part]] = []
     withheld: list[Part] = []

@@ -227,6 +227,9 @@ class Code(Item):
     outcome: str | None = None
 
 
+TOOLS: Final = (Call, Result)
+"""What is said of a tool."""
+
 _OF_PROVIDERS: Final = re.compile(
     r"(?:server|mcp|builtin|native)[_-](?:tool[_-])?(?:use|call|result|return)"
     r"|[a-z_]+_tool_result|(?:web|file)_search_call"
