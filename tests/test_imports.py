@@ -71,7 +71,7 @@ SHARED = {
     "envelopes": {"_attachments", "_carrier", "_embedding", "_format", "_json_schema", "_php",
                   "_values", "_views"},
     "frameworks": {"_a2a_early", "_a2a_guard", "gate", "langgraph", "values"},
-    "storage._stores": {"base", "blobs", "owners"},
+    "storage._stores": {"base", "blobs", "documents", "owners"},
 }  # fmt: skip
 # Tables of modules by name, which are loaded on first use.
 TABLES = {"_base/leaves.py", "adapters/_registry.py", "adapters/streams/_assembler.py",

@@ -174,6 +174,7 @@ if TYPE_CHECKING:
         StoredMessage,
         StoredMessages,
         is_message_key,
+        messages_at,
     )
 
 else:
@@ -231,7 +232,7 @@ else:
             "..storage._stores.directory": "FileStore",
             "..storage._stores.documents": "StoredDocument read_url",
             "..storage._stores.messages": "MESSAGE_SUFFIX OneStoredMessage StoredMessage "
-            "StoredMessages is_message_key",
+            "StoredMessages is_message_key messages_at",
             "..globs._wide": "wide_pattern",
             "..patches._lines": "text_changes told_changes",
             "..schema._contents": "JSON_TYPES",

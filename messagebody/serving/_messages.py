@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from http import HTTPStatus
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -22,7 +21,6 @@ from messagebody._core import (
     MessageBody,
     OneStoredMessage,
     Part,
-    StoredDocument,
     StoredMessage,
     StoredMessages,
     columns,
@@ -32,6 +30,7 @@ from messagebody._core import (
     is_message_key,
     is_url,
     key_of,
+    messages_at,
     quote,
     redact_urls,
     require_body,
@@ -40,7 +39,7 @@ from messagebody._core import (
 from messagebody.errors import DecodeError, DuplicateName, InvalidArgument, PartNotFound
 from messagebody.serving._limits import ServingLimits
 from messagebody.serving._problems import HttpProblem
-from messagebody.storage import Bytes, Store, open_store
+from messagebody.storage import Bytes, Store
 
 _logger: Final = logging.getLogger(__name__)
 _ID: Final = re.compile(r"[^/\\\\.~\ufffd][^/\\\\\ufffd]{0,199}")
@@ -429,24 +428,15 @@ def open_messages(source: Any, limits: ServingLimits) -> OneBody | StoredBodies:
     """
     if isinstance(source, Store):
         return StoredBodies(source, limits)
-    if isinstance(source, str) and is_url(source):
-        return _at_url(source, limits)
     if isinstance(source, str | os.PathLike):
-        path = Path(os.path.realpath(source))
-        path.stat()
-        if path.is_dir():
-            found = StoredBodies(open_store(path), limits)
-            found.warn_of_left_out()
-            return found
-        return StoredBodies(open_store(path.parent), limits, _served_key(path.name))
+        found = messages_at(source, limits.message)
+        if isinstance(found, OneStoredMessage):
+            return StoredBodies(found.store, limits, _served_key(found.key))
+        made = StoredBodies(found.store, limits)
+        if not is_url(str(source)):
+            made.warn_of_left_out()
+        return made
     return OneBody(require_body(source))
-
-
-def _at_url(url: str, limits: ServingLimits) -> StoredBodies:
-    if not url.endswith(MESSAGE_SUFFIX):
-        return StoredBodies(open_store(url.rstrip("/")), limits)
-    document = StoredDocument.at(url)
-    return StoredBodies(document.store, limits, _served_key(document.key))
 
 
 def _served_key(key: str) -> str:

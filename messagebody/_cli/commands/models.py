@@ -1,6 +1,5 @@
 """The command that serves models: mcp, a server of the Model Context Protocol."""
 
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -9,16 +8,16 @@ import click
 
 from messagebody._cli import inputs, options, terminal
 from messagebody._cli.commands.serving import LOOPBACKS, PORT, host_option, hosts_option, listen
-from messagebody._cli.kinds import FILE, store_url
+from messagebody._cli.kinds import FILE
 from messagebody._core import (
     MESSAGE_SUFFIX,
     MessageBody,
     OneStoredMessage,
-    StoredDocument,
     StoredMessages,
+    messages_at,
     quote,
 )
-from messagebody.storage import Resolver, open_store
+from messagebody.storage import Resolver
 
 
 @click.command
@@ -88,30 +87,15 @@ def _serve_stdio(made: Any) -> None:
 
 def _served(source: str) -> MessageBody | StoredMessages | OneStoredMessage:
     """Return the message of a file, or those of a directory, as they are from now on."""
+    is_pipe = source == "-" or Path(source).is_fifo()
     try:
-        document = _document(source)
-        if document is None:
-            # A store lists and reads regular files only, and follows no link below its root.
-            found = StoredMessages(open_store(store_url(source)), terminal.limits())
-            if not found:
-                click.echo(f"There is no file *{MESSAGE_SUFFIX} in {quote(source)} yet.", err=True)
-            return found
-        body = inputs.read_body(source)
-        is_file = document.store.stat(document.key) is not None
-    except (OSError, ImportError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
-        raise click.UsageError(f"can't read {quote(source)}: {reason}") from error
-    # A pipe is read once.
-    return OneStoredMessage(document.store, document.key, terminal.limits()) if is_file else body
-
-
-def _document(source: str) -> StoredDocument | None:
-    """Return the file that is named; None for a directory."""
-    if "://" not in source:
-        path = Path(os.path.realpath(source))
-        return None if path.is_dir() else StoredDocument(open_store(path.parent), path.name)
-    above, _, name = source.rpartition("/")
-    if not name or above.endswith((":", ":/")):
-        return None
-    document = StoredDocument.at(source)
-    return None if document.store.stat(document.key) is None else document
+        found = None if is_pipe else messages_at(source, terminal.limits())
+    except OSError as error:
+        raise click.UsageError(f"can't read {quote(source)}: {error.strerror}") from error
+    if isinstance(found, StoredMessages):
+        if not found:
+            click.echo(f"There is no file *{MESSAGE_SUFFIX} in {quote(source)} yet.", err=True)
+        return found
+    # What is no message is told at once. A pipe is read once.
+    body = inputs.read_body(source)
+    return body if found is None else found

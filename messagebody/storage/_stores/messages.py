@@ -1,16 +1,21 @@
 """Messages in stores: every object `*.json` that is not hidden, as it is now."""
 
+import os
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 import attrs
 
+from messagebody._base.guards import is_url
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._model.body import MessageBody
 from messagebody._wire.reader import too_large
 from messagebody.errors import ObjectNotFound
+from messagebody.storage._stores import open_store
 from messagebody.storage._stores.base import Stat, Store
+from messagebody.storage._stores.documents import StoredDocument
 
 MESSAGE_SUFFIX: Final = ".json"
 _SETTLED: Final = 2.0
@@ -98,20 +103,45 @@ class OneStoredMessage(Mapping[str, StoredMessage]):
     """
 
     def __init__(self, store: Store, key: str, limits: Limits = DEFAULT_LIMITS) -> None:
-        self._store = store
-        self._key = key
+        self.store = store
+        self.key = key
         self._limits = limits
 
     def __getitem__(self, name: str) -> StoredMessage:
         if name:
             raise KeyError(name)
-        return _look_up(self._store, self._key, self._limits)
+        return _look_up(self.store, self.key, self._limits)
 
     def __iter__(self) -> Iterator[str]:
         return iter([""])
 
     def __len__(self) -> int:
         return 1
+
+
+def messages_at(
+    place: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS
+) -> StoredMessages | OneStoredMessage:
+    """Return the messages of a directory or a store, or the one of a file.
+
+    Arguments:
+        place: a path, or the URL of a store; one that ends with `.json` is that of a file in it.
+        limits: the bounds of reading a message.
+
+    Raises:
+        OSError: nothing is at the path.
+        InvalidArgument: the URL is not that of a store.
+    """
+    if isinstance(place, str) and is_url(place):
+        if not place.endswith(MESSAGE_SUFFIX):
+            return StoredMessages(open_store(place.rstrip("/")), limits)
+        document = StoredDocument.at(place)
+        return OneStoredMessage(document.store, document.key, limits)
+    path = Path(os.path.realpath(place))
+    path.stat()
+    if path.is_dir():
+        return StoredMessages(open_store(path), limits)
+    return OneStoredMessage(open_store(path.parent), path.name, limits)
 
 
 def _look_up(store: Store, key: str, limits: Limits) -> StoredMessage:
