@@ -210,15 +210,9 @@ def _test(context: str) -> str:
 class _Chosen:
     """A plugin of pytest: runs some tests, those that run least first, and notes which fail."""
 
-    def __init__(
-        self,
-        sizes: Mapping[str, int],
-        known: Container[str] | None = None,
-        functions: Container[str] = (),
-    ) -> None:
+    def __init__(self, sizes: Mapping[str, int], known: Container[str] | None = None) -> None:
         self._sizes = sizes
         self._known = known
-        self._functions = functions
         self.failed: list[str] = []
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -227,11 +221,8 @@ class _Chosen:
         items.sort(key=lambda item: self._sizes.get(_document(item.nodeid), 0))
 
     def _is_chosen(self, test: str) -> bool:
-        function = _function(test)
-        return (
-            test in self._sizes
-            or function in self._functions
-            or (self._known is not None and function not in self._known)
+        return test in self._sizes or (
+            self._known is not None and _function(test) not in self._known
         )
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -325,9 +316,6 @@ def rounds(mutant: Mutant, tests: TestMap) -> Iterator[tuple[set[str], _Chosen]]
     if elsewhere:
         chosen = _Chosen({test: tests.sizes[test] for test in elsewhere})
         yield {*map(_place, elsewhere)}, chosen
-    # Some cases of each function told that it runs the line; the others may see what these pass.
-    if nearest:
-        yield {*map(_place, nearest)}, _Chosen({}, functions={*map(_function, nearest)})
 
 
 def _varied(tests: Iterable[str], sizes: Mapping[str, int]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The tables of "Convert my messages": what each format can say, and what survives between two.
+"""The tables of "Conversions": what each format can say, and what survives between two.
 
 `python docs/tooling/format_tables.py` writes them into the page, from the tables of capabilities
 that the adapters themselves use and from conversions of a body with parts of every kind.
@@ -24,7 +24,7 @@ from messagebody.adapters._vocabulary.items import (
     Text,
 )
 
-PAGE = Path(__file__).parents[1] / "how-to" / "convert-messages.md"
+PAGE = Path(__file__).parents[1] / "reference" / "conversions.md"
 ITEMS: dict[str, Item] = {
     "calls": Call("c", "f", {}),
     "results": Result("c", [], "f"),
