@@ -159,7 +159,7 @@ def decode_body(data: bytes, path: str) -> MessageBody:
 def _no_body(data: bytes, path: str, error: DecodeError) -> str:
     """Return why a file is no body, and the command that its user may mean."""
     if not data.strip():
-        return f"{source_name(path)} is empty" + ("; name a FILE" if path == "-" else "")
+        return _is_empty(path)
     problem = "" if path == "-" else not_json(path, data)
     if problem:
         return f"{problem}; messagebody add BODY {shlex.quote(path)} makes a part of it"
@@ -172,6 +172,10 @@ def _no_body(data: bytes, path: str, error: DecodeError) -> str:
     hint = f" it looks like {found[0]}; {_for_format(data, path, found[0])}:" if found else ""
     told = "" if found else _told_of_answer(data)
     return f"{source_name(path)} is not a valid body:{hint} {error}{told}"
+
+
+def _is_empty(path: str) -> str:
+    return f"{source_name(path)} is empty" + ("; name a FILE" if path == "-" else "")
 
 
 def _for_lines(data: bytes) -> str:
@@ -225,10 +229,12 @@ def decode_schema(data: bytes, path: str) -> MessageBodySchema:
     except (InvalidSchema, DecodeError) as error:
         if _is_body(data):
             raise click.UsageError(f"{source_name(path)} {_IS_BODY}") from error
-        raise _invalid(path, "schema", error) from error
+        raise _invalid(data, path, "schema", error) from error
 
 
-def _invalid(path: str, kind: str, error: MessageBodyError) -> click.UsageError:
+def _invalid(data: bytes, path: str, kind: str, error: MessageBodyError) -> click.UsageError:
+    if not data.strip():
+        return click.UsageError(_is_empty(path))
     told = "; ".join([str(error), *getattr(error, "__notes__", ())])
     return click.UsageError(f"{source_name(path)} is not a valid {kind}: {told}")
 
@@ -258,7 +264,7 @@ def read_party(path: str) -> "Agent | MessageBodySchema":
     try:
         return Agent.from_dict(value, name=Path(path).stem, limits=limits())
     except MessageBodyError as error:
-        raise _invalid(path, "agent", error) from error
+        raise _invalid(data, path, "agent", error) from error
 
 
 def read_workflow(path: str) -> "Workflow":
@@ -269,7 +275,7 @@ def read_workflow(path: str) -> "Workflow":
     try:
         return Workflow.decode(data, is_toml=path.endswith(".toml"), limits=limits())
     except MessageBodyError as error:
-        raise _invalid(path, "workflow", error) from error
+        raise _invalid(data, path, "workflow", error) from error
 
 
 def read_either(path: str) -> MessageBody | MessageBodySchema:

@@ -6,14 +6,14 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, count_of
+from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, count_of, require_limits
 from messagebody.adapters._contract import BODY, Archive, Converted, Loss, left_behind
 from messagebody.adapters._conversation.messages import USUAL
 from messagebody.adapters._format import Format, format_of, messages_in
 from messagebody.adapters._registry import adapter, detect, read_within, write
 from messagebody.adapters._transcripts.logs import Broken, is_sent, stream_in, values_of_lines
 from messagebody.adapters._vocabulary.values import json_value
-from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 
 _OWN: Final = "messagebody"
 """The format of the events of a body."""
@@ -53,15 +53,18 @@ def convert(
     Raises:
         EnvelopeError: the format is not known, or the document is not of it.
         DecodeError: it is not JSON, not a body, or it goes beyond a limit.
+        InvalidArgument: it is neither text nor bytes.
 
     Examples:
         >>> convert('{"role": "user", "content": [{"text": "Hello!"}]}', "anthropic").value
         {'role': 'user', 'content': [{'type': 'text', 'text': 'Hello!'}]}
     """
+    if not isinstance(data, str | bytes | bytearray | memoryview):
+        hint = "to_body and to_bodies of a format take parsed JSON"
+        raise InvalidArgument("a document, as text or bytes", data, hint)
     data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
-    how = _Recoding(
-        target, source, dict(reading or {}), dict(writing or {}), limits, called, on_note
-    )
+    options = dict(reading or {}), dict(writing or {})
+    how = _Recoding(target, source, *options, require_limits(limits), called, on_note)
     if lines:
         return Converted(how.lines([*filter(bytes.strip, data.splitlines())]), how.losses)
     return Converted(how.document(data, is_stream=stream), how.losses)

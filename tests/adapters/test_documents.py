@@ -7,7 +7,7 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.adapters import convert, formats_in, json_in
-from messagebody.errors import DecodeError, EnvelopeError
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
 
 HELLO: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": "Hello!"}]}
 ANSWER = {**HELLO, "role": "assistant"}
@@ -79,6 +79,12 @@ def test_options_that_a_format_does_not_have() -> None:
     for option in ("rest", "text"):
         with pytest.raises(EnvelopeError, match=f"{option}= cannot be used with source='zip'"):
             convert(archive, reading={option: "part"})
+
+
+@pytest.mark.parametrize("value", [HELLO, 5, None])
+def test_what_is_no_document(value: Any) -> None:
+    with pytest.raises(InvalidArgument, match="a document, as text or bytes"):
+        convert(value)
 
 
 def test_what_a_document_looks_like() -> None:

@@ -234,6 +234,10 @@ class TestHelp:
         assert shell("offload", "m.json", "--to", "x", "-q").err == ""
         assert "Traceback" in shell("registry", "pairs", "missing.json", "--debug").err
 
+    def test_help_of_a_command_below_another(self, shell: Shell) -> None:
+        for path in commands(application, []):
+            assert shell("help", *path).out == shell(*path, "--help").out, path
+
     def test_help_names_topics_and_the_nearest(self, shell: Shell) -> None:
         done = shell("help", "chek")
         assert "did you mean 'check'" in done.err
@@ -343,6 +347,14 @@ LEADS = [
     (["bulk", "diff", "lines.jsonl"], "there is no command 'bulk diff'; did you mean diff?"),
     (["bulk", "zzz", "lines.jsonl"], "No such command 'zzz'; there are validate, digest, offload"),
     (["envelope", "signn", "m.json"], "Did you mean 'sign'?"),
+    (["help", "workflow", "suggest"], "there is no command 'workflow suggest'; did you mean workf"),
+    (["help", "graph"], "no command or topic 'graph'; besides the commands there are exit-codes"),
+    (["help", "info"], "there is no command 'info'; did you mean ls, tree or view?"),
+    (["help", "ls", "x"], "no command or topic 'ls x'"),
+    (["lint"], "standard input is empty; name a FILE"),
+    (["schema"], "standard input is empty; name a FILE"),
+    (["workflow", "check", "-"], "standard input is empty; name a FILE"),
+    (["check", "empty.json", "schema.json"], "'empty.json' is empty"),
     (["envelope", "validate", "m.json"], "did you mean envelope check?"),
     (
         [

@@ -5,6 +5,7 @@ from click.shell_completion import get_completion_class
 
 from messagebody._cli.application import table
 from messagebody._cli.commands import TABLE
+from messagebody._cli.guesses import meant_by
 from messagebody._core import did_you_mean, quote
 
 _TOPICS = {
@@ -27,31 +28,34 @@ def _complete_topic(
 
 
 @click.command
-@click.argument("topic", required=False, shell_complete=_complete_topic)
-def help_command(topic: str | None) -> None:
+@click.argument("topic", nargs=-1, shell_complete=_complete_topic)
+def help_command(topic: tuple[str, ...]) -> None:
     """Topics are exit-codes and patterns.
 
     \b
       messagebody help check
+      messagebody help workflow check
       messagebody help exit-codes
     """
-    context = click.get_current_context()
-    root = context.find_root()
-    application = root.command
-    assert isinstance(application, click.Group)  # noqa: S101 - so it was made
-    if topic is None:
-        click.echo(root.get_help())
-    elif topic in _TOPICS:
-        click.echo(_TOPICS[topic])
-    elif topic in application.commands:
-        found = application.commands[topic]
-        click.echo(click.Context(found, info_name=topic, parent=root).get_help())
-    else:
-        meant = did_you_mean(topic, [*_TOPICS, *TABLE])
-        topics = ", ".join(_TOPICS)
-        raise click.UsageError(
-            f"no command or topic {quote(topic)}{meant}; besides the commands there are {topics}"
-        )
+    called = " ".join(topic)
+    context = click.get_current_context().find_root()
+    if called in _TOPICS:
+        click.echo(_TOPICS[called])
+        return
+    for name in topic:
+        found = getattr(context.command, "commands", {}).get(name)
+        if found is None:
+            raise click.UsageError(_no_topic(name, called, context))
+        context = click.Context(found, info_name=name, parent=context)
+    click.echo(context.get_help())
+
+
+def _no_topic(name: str, called: str, above: click.Context) -> str:
+    """Return what is said of a topic that is not there, and what may be meant."""
+    if meant := meant_by(name, above):
+        return f"there is no command {called!r}; did you mean {meant}?"
+    near, topics = did_you_mean(called, [*_TOPICS, *TABLE]), ", ".join(_TOPICS)
+    return f"no command or topic {quote(called)}{near}; besides the commands there are {topics}"
 
 
 @click.command("completion", no_args_is_help=True)
