@@ -23,6 +23,8 @@ LEAVES: Final = {
     "MessageBody": "messagebody._model.body:MessageBody",
     "Part": "messagebody._model.part:Part",
     "MessageBodySchema": "messagebody.schema:MessageBodySchema",
+    "name_pattern": "messagebody.globs:name_pattern",
+    "content_type_pattern": "messagebody.globs:content_type_pattern",
     "disjoint": "messagebody.compatibility:disjoint",
     "Stream": "messagebody.compatibility:Stream",
     "filesystem": "messagebody.filesystem:MessageBodyFileSystem",

@@ -327,18 +327,17 @@ class MessageBody(PartSequence):
         return self._chosen(globs, matching=False)
 
     def _chosen(self, globs: "str | Iterable[str | None]", *, matching: bool) -> Self:
-        from messagebody.globs import name_pattern
-
         several = [globs] if isinstance(globs, str) else globs
         listed = [*require_iterable(several, "patterns", hint="")]
-        patterns = [name_pattern(each) for each in listed if each is not None]
+        patterns = [leaf("name_pattern")(each) for each in listed if each is not None]
         for pattern in patterns:
             pattern.require_matches()
-        records, names, _, _ = self._parts.columns()
-        found = {index for pattern in patterns for index in pattern.select(names)}
+        columns = self._parts.columns()
+        found = {index for pattern in patterns for index in pattern.select(columns.names)}
         if None in listed:
-            found.update(index for index, name in enumerate(names) if name is None)
-        kept = [record for index, record in enumerate(records) if (index in found) is matching]
+            found.update(index for index, name in enumerate(columns.names) if name is None)
+        numbered = enumerate(columns.records)
+        kept = [record for index, record in numbered if (index in found) is matching]
         return self._of(PartList(kept), self._reading)
 
     # Finding
@@ -362,18 +361,16 @@ class MessageBody(PartSequence):
             >>> body.list("/sources/*")
             [Part('/sources/1', text/plain, 'a cat', 5 B)]
         """
-        # From the module itself, because an import from a package takes three times as long.
-        from messagebody.globs._patterns import content_type_pattern, name_pattern
-
-        records, names, types, _ = self._parts.columns()
-        named = name_pattern(pattern)
-        found = _of_type(named.select(names), types, content_type)
+        columns = self._parts.columns()
+        # An import in the call would take twice as long as this.
+        named = leaf("name_pattern")(pattern)
+        found = _of_type(named.select(columns.names), columns.types, content_type)
         if not found:
             # Checked only for an empty result, because it takes longer than the search.
             named.require_matches()
-            content_type_pattern(content_type).require_matches()
+            leaf("content_type_pattern")(content_type).require_matches()
             self._explain_directory(pattern)
-        return Part._all_of([records[position] for position in found], self._reading)
+        return Part._all_of(map(columns.records.__getitem__, found), self._reading)
 
     def _explain_directory(self, pattern: str) -> None:
         """Warn if a pattern is a directory, because the empty result could look right.
@@ -415,10 +412,10 @@ class MessageBody(PartSequence):
 
     def unnamed(self, content_type: str = "*/*") -> builtins.list[Part]:
         """Return the unnamed parts of a matching content type, which are the content to show."""
-        records, names, types, _ = self._parts.columns()
-        found = [position for position, name in enumerate(names) if name is None]
-        found = _of_type(found, types, content_type)
-        return Part._all_of([records[position] for position in found], self._reading)
+        columns = self._parts.columns()
+        found = [position for position, name in enumerate(columns.names) if name is None]
+        found = _of_type(found, columns.types, content_type)
+        return Part._all_of(map(columns.records.__getitem__, found), self._reading)
 
     @guided
     def links(
@@ -657,9 +654,7 @@ def _of_type(
 ) -> builtins.list[int]:
     if content_type == "*/*":
         return positions
-    from messagebody.globs import content_type_pattern
-
-    pattern = content_type_pattern(content_type)
+    pattern = leaf("content_type_pattern")(content_type)
     # Each distinct type is checked once.
     wanted = {kind for kind in {types[position] for position in positions} if pattern.matches(kind)}
     return [position for position in positions if types[position] in wanted]

@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+import attrs
 
 from messagebody._wire.members import PartRecord
 from messagebody.errors import DuplicateName
@@ -160,7 +162,8 @@ def _above(entry: str) -> str:
     return entry[: entry.rfind("/", 0, -1) + 1]
 
 
-class Columns(NamedTuple):
+@attrs.define(eq=False)
+class Columns:
     """A snapshot of all parts, with their names and content types, and the names there are."""
 
     records: list[PartRecord]
@@ -204,7 +207,8 @@ class PartList:
     def records(self, chosen: slice = slice(None)) -> list[PartRecord]:
         """Return a copy of the records, or of some of them, in order."""
         with self.lock:
-            self._close_holes()
+            if self._holes:
+                self._close_holes()
             return self._slots[chosen]  # type: ignore[return-value]
 
     def columns(self) -> Columns:

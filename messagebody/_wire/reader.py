@@ -345,13 +345,16 @@ def _kind(value: Any) -> str:
 # Encoding
 
 
+_write: Final = msgspec.json.Encoder().encode
+
+
 def encode(records: Sequence[PartRecord], *, indent: int | None = None) -> bytes:
     """Return a body's JSON: an array of parts, in UTF-8.
 
     Raises:
         LocalFileNotSent: a part is still a local file.
     """
-    data = msgspec.json.encode(_writable(records))
+    data = _write(_writable(records))
     return data if indent is None else msgspec.json.format(data, indent=indent)
 
 

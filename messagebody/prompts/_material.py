@@ -78,7 +78,8 @@ class Material:
     """
 
     def __init__(self, body: MessageBody, resolver: Resolver | None, media: str) -> None:
-        self._records, self.names, self._types, _ = columns(body)
+        about = columns(body)
+        self._records, self.names, self._types = about.records, about.names, about.types
         # The parts of a body share what reading may cost, whatever resolver reads them.
         like = next(iter(body), None)
         self._like = like.with_resolver(resolver) if like and resolver else like

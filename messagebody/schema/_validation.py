@@ -4,7 +4,7 @@ Of a message that still arrives there is a status.
 """
 
 from bisect import bisect_left
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, zip_longest
 from typing import Any, Final, Literal, Self
@@ -333,24 +333,26 @@ EXPLAINED: Final = 100
 """Violations that name the nearest schema part, which takes long to find."""
 _SEARCHED: Final = 10_000
 """Parts of a body among which the nearest one to a schema part is looked for."""
-_KEPT_TYPES: Final = 10_000
-"""Content types whose matches are remembered, because strangers choose them."""
+_KEPT: Final = 1_000
+"""Names and content types whose matches are remembered, because strangers choose them."""
+_FEW: Final = 100
+"""Parts of a body whose names are remembered."""
 
 Columns = tuple[Sequence[str | None], Sequence[str]]
 
 
-class _TypeSets(dict[str, int]):
-    """A cache of the schema parts that accept a content type."""
+class _Sets(dict[str, int]):
+    """A cache of the schema parts that accept a name or a content type."""
 
-    def __init__(self, index: PatternIndex) -> None:
+    def __init__(self, find: Callable[[str], int]) -> None:
         super().__init__()
-        self.index = index
+        self.find = find
 
-    def __missing__(self, content_type: str) -> int:
-        # Senders choose the content types, and can invent any number of them.
-        if len(self) >= _KEPT_TYPES:
+    def __missing__(self, word: str) -> int:
+        # Senders choose the words, and can invent any number of them.
+        if len(self) >= _KEPT:
             self.clear()
-        found = self[content_type] = self.index.find(essence(content_type))
+        found = self[word] = self.find(word)
         return found
 
 
@@ -364,12 +366,13 @@ class Checker:
         self.parts = parts
         self.unnamed = sum(1 << index for index, part in enumerate(parts) if part.name is None)
         self.required = sum(1 << index for index, part in enumerate(parts) if part.required)
-        self._names = PatternIndex([part.name_pattern for part in parts])
-        self._types = _TypeSets(PatternIndex([part.content_type_pattern for part in parts]))
+        self._names = _Sets(PatternIndex([part.name_pattern for part in parts]).find)
+        types = PatternIndex([part.content_type_pattern for part in parts])
+        self._types = _Sets(lambda content_type: types.find(essence(content_type)))
 
     def accepting(self, name: str | None, content_type: str) -> int:
         """Return the set of schema parts that a part of this name and content type matches."""
-        by_name = self.unnamed if name is None else self._names.find(name)
+        by_name = self.unnamed if name is None else self._names[name]
         return by_name & self._types[content_type]
 
     def nearest(
@@ -379,7 +382,7 @@ class Checker:
 
         Return None if the schema is empty.
         """
-        by_name = self.unnamed if name is None else self._names.find(name)
+        by_name = self.unnamed if name is None else self._names[name]
         found = self._nearest_miss.find(
             name, essence(content_type), by_name, self._types[content_type]
         )
@@ -396,14 +399,17 @@ class Checker:
     ) -> bool:
         """Return whether a body has no violation; stop at the first one."""
         names, types = columns = columns_of(body)
-        if next(_repeated(body, columns), None) is not None:
+        is_body = isinstance(body, leaf("MessageBody"))  # which has no name twice
+        if not is_body and next(_repeated(columns), None) is not None:
             return False
         return self.accepts(names, types)
 
     def accepts(self, names: Sequence[str | None], types: Sequence[str]) -> bool:
         """Return whether parts of these names, none of them twice, and types have no violation."""
         matched = 0
-        unnamed, find, by_type = self.unnamed, self._names.find, self._types
+        unnamed, by_type = self.unnamed, self._types
+        # Messages of agents share their names; those of a large one would only push them out.
+        find = self._names.__getitem__ if len(names) <= _FEW else self._names.find
         for name, content_type in zip(names, types, strict=True):
             found = (unnamed if name is None else find(name)) & by_type[content_type]
             if not found:
@@ -417,18 +423,26 @@ class Checker:
         resolver: "messagebody.Resolver | None" = None,  # noqa: ARG002 - contents need it
     ) -> Iterator[Violation]:
         """Yield the violations of a body: rejected parts in order, then missing parts."""
-        names, types = columns = columns_of(body)
-        if not isinstance(body, leaf("MessageBody")):  # which has none
-            yield from repetitions(body, columns)
-        check = _Rejected(self._rejected(names, types))
-        for count, position in enumerate(check):
-            name, content_type = names[position], types[position]
-            # Only for the first violations, because the search costs more than the check itself.
-            nearest = self.nearest(name, content_type) if count < EXPLAINED else None
-            yield part_not_accepted(position, name, content_type, nearest)
-        for index, part in enumerate(self.parts):
-            if part.required and not check.matched >> index & 1:
-                yield missing_part(index, part, right_name(part, columns))
+        columns = columns_of(body)
+        yield from repetitions(body, columns)
+        # Most bodies are valid, and the loop that says only this is the quicker one.
+        if not self.accepts(*columns):
+            yield from self._refusals(columns)
+
+    def _refusals(self, columns: Columns) -> Iterator[Violation]:
+        """Yield the violations but for repeated names."""
+        matched = refused = 0
+        for position, (name, content_type) in enumerate(zip(*columns, strict=True)):
+            found = self.accepting(name, content_type)
+            matched |= found
+            if not found:
+                # Only of the first, because the search costs more than the check itself.
+                nearest = self.nearest(name, content_type) if refused < EXPLAINED else None
+                refused += 1
+                yield part_not_accepted(position, name, content_type, nearest)
+        for index in members_of(self.required & ~matched):
+            part = self.parts[index]
+            yield missing_part(index, part, right_name(part, columns))
 
     def seen(
         self,
@@ -450,32 +464,6 @@ class Checker:
         """Yield the violations of parts that are not kept, with what was inside them."""
         return self.violations(seen)
 
-    def _rejected(
-        self, names: Sequence[str | None], types: Sequence[str]
-    ) -> Generator[int, None, int]:
-        """Yield the positions of rejected parts; return the set of schema parts that matched."""
-        matched = 0
-        # Local variables, because this loop runs for every part of every body.
-        unnamed, find, by_type = self.unnamed, self._names.find, self._types
-        for position, (name, content_type) in enumerate(zip(names, types, strict=True)):
-            found = (unnamed if name is None else find(name)) & by_type[content_type]
-            if found:
-                matched |= found
-            else:
-                yield position
-        return matched
-
-
-class _Rejected:
-    """Positions of rejected parts; after the last, `matched` is the set of matched schema parts."""
-
-    def __init__(self, check: Generator[int, None, int]) -> None:
-        self.check = check
-        self.matched = 0
-
-    def __iter__(self) -> Iterator[int]:
-        self.matched = yield from self.check
-
 
 def columns_of(body: "Iterable[messagebody.Part]") -> Columns:
     if isinstance(body, leaf("MessageBody")):
@@ -485,16 +473,16 @@ def columns_of(body: "Iterable[messagebody.Part]") -> Columns:
 
 
 def repetitions(body: "Iterable[messagebody.Part]", columns: Columns) -> Iterator[Violation]:
-    """Yield a violation for each part with the name of an earlier part."""
+    """Yield a violation for each part with the name of an earlier part; a body has none."""
+    if isinstance(body, leaf("MessageBody")):
+        return
     names, types = columns
-    for position in _repeated(body, columns):
+    for position in _repeated(columns):
         yield repeated_name(position, names[position] or "", types[position])
 
 
-def _repeated(body: "Iterable[messagebody.Part]", columns: Columns) -> Iterator[int]:
-    """Yield the positions of repeated names; a `MessageBody` has none."""
-    if isinstance(body, leaf("MessageBody")):
-        return
+def _repeated(columns: Columns) -> Iterator[int]:
+    """Yield the positions of repeated names."""
     seen: set[str] = set()
     for position, name in enumerate(columns[0]):
         if name is not None and name in seen:

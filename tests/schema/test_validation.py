@@ -220,11 +220,20 @@ def test_validity_is_the_definition(
             assert schema.checker.accepting(*parts[violation.part_index]) == 0
 
 
-def test_many_content_types_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("messagebody.schema._validation._KEPT_TYPES", 3)
-    schema = MessageBodySchema([(None, "text/*")])
-    assert schema.is_valid(_body(*((None, f"text/x{number}") for number in range(10))))
+def test_many_names_and_content_types_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("messagebody.schema._validation._KEPT", 3)
+    schema = MessageBodySchema([("/sources/*", "text/*")])
+    assert schema.is_valid(_body(*((f"/sources/{at}", f"text/x{at}") for at in range(10))))
     assert len(schema.checker._types) <= 3
+    assert len(schema.checker._names) <= 3
+
+
+def test_the_names_of_a_large_body_are_not_kept() -> None:
+    schema = MessageBodySchema([("/sources/*", "text/*")])
+    names = [f"/sources/{number}" for number in range(1_000)]
+    assert schema.is_valid(_body(*((name, "text/plain") for name in names)))
+    assert not schema.checker._names
+    assert not schema.is_valid(_body(*((name, "text/plain") for name in [*names, "/other"])))
 
 
 EXAMPLES: dict[str, tuple[list[Any], list[tuple[str | None, str]]]] = {
