@@ -231,9 +231,10 @@ class PartList:
     # By position
 
     def at(self, position: int) -> PartRecord:
-        """Return the part at a position from 0 to the length minus one."""
+        """Return the part at a position; a negative one counts from the end."""
         with self.lock:
-            self._close_holes()
+            if self._holes:
+                self._close_holes()
             return self._slots[position]  # type: ignore[return-value]
 
     def insert(self, position: int, part: PartRecord) -> None:

@@ -91,7 +91,12 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
             return self._part(self._record_named(key))
         if isinstance(key, slice):
             return Part._all_of(self._parts.records(key), self._reading)
-        return self._part(self._parts.at(self._position(key)))
+        try:
+            record = self._parts.at(key)
+        except (IndexError, TypeError):
+            record = None
+        # Outside, so that the error that says what is wrong has no other one behind it.
+        return self._part(record or self._parts.at(self._position(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         key = key_of(key)

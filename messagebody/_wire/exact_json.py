@@ -84,8 +84,8 @@ def loads(
     return value
 
 
-_LONG: Final = 17
-"""Characters of a number from which on a float may say another one."""
+_LONG: Final = b"0" * 17
+"""As many characters of a number as let a float say another one."""
 _NUMBERS: Final = bytes.maketrans(b"123456789.E", b"0000000000e")
 
 _fast = msgspec.json.Decoder().decode
@@ -114,7 +114,7 @@ def _may_be_inexact(text: bytes) -> bool:
     """Return whether a number may be one that no float says exactly: a long one, or a power."""
     shapes = text.translate(_NUMBERS)
     # A search from the right begins with the digits, which are rarer than the letter e.
-    return shapes.rfind(b"0e") >= 0 or shapes.rfind(b"0" * _LONG) >= 0
+    return shapes.rfind(b"0e") >= 0 or shapes.rfind(_LONG) >= 0
 
 
 def _has_members_once(text: bytes, value: Any) -> bool:

@@ -199,10 +199,9 @@ class ContentChecker(Checker):
             1 << index for index, part in enumerate(parts) if part.content_schema is not None
         )
 
-    def accepting(self, name: str | None, content_type: str) -> int:
-        """Return the schema parts that a part of this name and type may match by its content."""
-        found = super().accepting(name, content_type)
-        return found if not found & self.inside or is_json(content_type) else found & ~self.inside
+    def _of_type(self, content_type: str) -> int:
+        found = super()._of_type(content_type)
+        return found if is_json(content_type) else found & ~self.inside
 
     def accepts(self, names: Sequence[str | None], types: Sequence[str]) -> bool:
         """Return whether such parts have no violation, whatever is inside."""
@@ -314,7 +313,8 @@ class ContentChecker(Checker):
         outcome, undecided = _Examination(), []
         for position, (name, content_type) in enumerate(zip(*columns, strict=True)):
             found = self.accepting(name, content_type)
-            plain, inside = found & ~self.inside, found & self.inside
+            inside = found & self.inside
+            plain = found ^ inside
             outcome.matched |= plain
             if inside:
                 undecided.append((position, plain, inside))
@@ -322,8 +322,9 @@ class ContentChecker(Checker):
                 outcome.rejected.append(position)
                 if stops:
                     return outcome
-        # References last: what others match needs no look at what is elsewhere.
-        undecided.sort(key=lambda each: contents(each[0]).is_reference)
+        if len(undecided) > 1:
+            # References last: what others match needs no look at what is elsewhere.
+            undecided.sort(key=lambda each: contents(each[0]).is_reference)
         for position, plain, inside in undecided:
             needed = inside & self.required & ~outcome.matched
             wanted = needed if plain else inside

@@ -96,6 +96,10 @@ class Validator:
         return evaluations(self._schema)
 
     @cached_property
+    def _most(self) -> int:
+        return max(self._evaluations)
+
+    @cached_property
     def _listing(self) -> FlawCosts | None:
         """What it costs to list flaws, None if that takes too long to say."""
         try:
@@ -113,7 +117,7 @@ class Validator:
         Raises:
             TooCostly: it would take too long.
         """
-        if max(self._evaluations) * values > _MOST and self._effort(value) > _MOST:
+        if self._most * values > _MOST and self._effort(value) > _MOST:
             raise TooCostly(f"checking it takes more than {_MOST:,} steps")
         valid: bool = self._compiled.is_valid(value)
         return valid

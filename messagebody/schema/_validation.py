@@ -367,11 +367,18 @@ class Checker:
         self.unnamed = sum(1 << index for index, part in enumerate(parts) if part.name is None)
         self.required = sum(1 << index for index, part in enumerate(parts) if part.required)
         self._names = _Sets(PatternIndex([part.name_pattern for part in parts]).find)
-        types = PatternIndex([part.content_type_pattern for part in parts])
-        self._types = _Sets(lambda content_type: types.find(essence(content_type)))
+        self._kinds = PatternIndex([part.content_type_pattern for part in parts])
+        self._types = _Sets(self._of_type)
+
+    def _of_type(self, content_type: str) -> int:
+        """Return the set of schema parts that accept a content type."""
+        return self._kinds.find(essence(content_type))
 
     def accepting(self, name: str | None, content_type: str) -> int:
-        """Return the set of schema parts that a part of this name and content type matches."""
+        """Return the set of schema parts that a part of this name and content type may match.
+
+        What is inside decides with a content schema, and is not looked at here.
+        """
         by_name = self.unnamed if name is None else self._names[name]
         return by_name & self._types[content_type]
 

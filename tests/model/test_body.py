@@ -178,8 +178,10 @@ class TestBuilding:
         assert list(body + MessageBody([Part("x")])) == [*body, Part("x")]
         body[0:2] = [Part("y")]
         assert list(body) == [Part("y"), parts[1]]
-        with pytest.raises(IndexError, match="no part 9; the body has 2 parts"):
+        assert body[-1] == parts[1]
+        with pytest.raises(IndexError, match="no part 9; the body has 2 parts") as caught:
             _ = body[9]
+        assert caught.value.__context__ is None
         with pytest.raises(InvalidPart, match="a body holds parts"):
             body.append({"content": "text"})  # type: ignore[arg-type]
         with pytest.raises(InvalidPart, match=r"got None; body.add\(json=None\) adds JSON null"):
