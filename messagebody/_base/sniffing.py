@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any, Final
 
+from messagebody._base.forks import lock_for_forks
 from messagebody._base.media_types import (
     ALIASES,
     CONTAINERS,
@@ -353,14 +354,19 @@ def _is_surely_unknown(head: bytes) -> bool:
     )
 
 
+_asking: Final = lock_for_forks()
+"""Held while python-magic is loaded or asked: a forked process could not take its own locks."""
+
+
 def _from_libmagic(data: bytes) -> str:
-    library = _libmagic()
-    if library is None or not data:
-        return ""
-    try:
-        found = str(library.from_buffer(data[:_MAGIC_HEAD], mime=True)).lower()
-    except library.MagicException:  # no answer for these bytes, so the name decides
-        return ""
+    with _asking:
+        library = _libmagic()
+        if library is None or not data:
+            return ""
+        try:
+            found = str(library.from_buffer(data[:_MAGIC_HEAD], mime=True)).lower()
+        except library.MagicException:  # no answer for these bytes, so the name decides
+            return ""
     found = ALIASES.get(found, found)
     if found == "application/zip" and b"META-INF/MANIFEST.MF" in data[:HEAD]:
         return "application/java-archive"

@@ -1,12 +1,12 @@
 """The resolver of a body for reading references, and the budgets that limit the cost."""
 
-import threading
 from weakref import WeakKeyDictionary
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
+from messagebody._base.forks import lock_for_forks
 from messagebody._wire.data_urls import is_data_url
 
-_lock = threading.Lock()
+_lock = lock_for_forks()
 
 
 class Reading:

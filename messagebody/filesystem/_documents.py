@@ -12,6 +12,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from messagebody._base.digests import sha256_of
 from messagebody._base.files import replace_unchanged
+from messagebody._base.forks import after_fork, lock_for_forks
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.text import redact_url
 from messagebody._model.body import MessageBody
@@ -19,8 +20,9 @@ from messagebody.errors import DecodeError, MessageBodyError
 from messagebody.storage._stores.documents import StoredDocument
 
 # Locks of documents that are not local files, between the threads of this process.
-_locks_guard = threading.Lock()
+_locks_guard = lock_for_forks()
 _locks: "weakref.WeakValueDictionary[str, threading.Lock]" = weakref.WeakValueDictionary()
+after_fork(_locks.clear)
 
 
 _WHOLE: Final = frozenset(

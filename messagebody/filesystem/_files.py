@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from messagebody._base.forks import after_fork
 from messagebody._model.access import record_of
 from messagebody.filesystem._write_through import Offloaded, Spilling, WriteThrough
 
@@ -260,8 +261,7 @@ def _finish_all() -> None:
                 stack.callback(file.close)
 
 
-if hasattr(os, "register_at_fork"):  # missing on systems that can't fork
-    os.register_at_fork(after_in_child=_unfinished.clear)
+after_fork(_unfinished.clear)
 
 
 class PartWriter(Writing, io.BytesIO):

@@ -10,6 +10,7 @@ import random
 import re
 import struct
 import tarfile
+import threading
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,7 @@ from messagebody._base.media_types import (
     check_content_type,
 )
 from messagebody.samples import sample
+from tests.forks import ends_in_a_fork
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\2\0\0\0"
 ZIP = b"PK\x03\x04\x14\0\0\0\0\0" + bytes(40)
@@ -635,3 +637,25 @@ class TestMp3:
         for _ in range(2000):
             data = bytes([0xFF, luck.choice([0xFB, 0xF3, 0xFA])]) + luck.randbytes(3000)
             assert sniffing.content_type(data) == "application/octet-stream"
+
+
+def test_a_fork_beside_threads_that_look_at_bytes_looks_at_bytes() -> None:
+    luck, is_over = random.Random(1), threading.Event()
+    texts = [luck.randbytes(4000).hex().encode() for _ in range(20)]
+
+    def look() -> None:
+        while not is_over.is_set():
+            for data in texts:
+                sniffing.content_type(data)
+
+    sniffing.content_type(texts[0])  # what is loaded for it is not what is tried here
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        ends = [ends_in_a_fork(lambda: sniffing.content_type(texts[0]), 5) for _ in range(20)]
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()
+    assert all(ends)

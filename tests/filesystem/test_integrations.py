@@ -399,7 +399,9 @@ def test_the_cache_of_blocks_reads_parts(tmp_path: Path) -> None:
         with blocks.open("/rides.csv") as file:
             assert file.read() == filesystem.cat_file("/rides.csv")
             assert file.seek(2) == 2
-            assert file.read(2) == file.cache._fetch(2, 4) == b"te"
+            assert file.read(2) == b"te"
+            if hasattr(file, "cache"):  # a file that is whole on disk has none
+                assert file.cache._fetch(2, 4) == b"te"
         assert file.closed
     blocks.open("/rides.csv").close()
     gc.collect()

@@ -282,9 +282,9 @@ class TestOwners:
                 file.write(b"x" if number == 0 else "x")
             raise ZeroDivisionError
         assert body.names() == ["/1.txt", "/2.txt"]
-        for file in files:
+        for number, file in enumerate(files):
             with pytest.raises(ValueError, match="closed"):
-                file.write("y")
+                file.write(b"y" if number == 0 else "y")
             file.close()
         assert body.names() == ["/1.txt", "/2.txt"]
 

@@ -88,8 +88,9 @@ def test_urllib_asks_again_only_for_what_changed(address: str) -> None:
         tag, body = got.headers["ETag"], MessageBody.from_json(got.read())
     assert body.text == "The rides of a year."
     again = urllib.request.Request(f"{address}/report", headers={"If-None-Match": tag})
-    with pytest.raises(urllib.error.HTTPError, match="304"):
+    with pytest.raises(urllib.error.HTTPError, match="304") as unchanged:
         urllib.request.urlopen(again)
+    unchanged.value.close()
 
 
 class TestLoad:

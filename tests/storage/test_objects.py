@@ -24,6 +24,7 @@ from messagebody.errors import (
 from messagebody.storage import Bytes, Stat, Store, open_store
 from messagebody.storage._stores import fetch, keep
 from messagebody.storage._stores.objects import GRACE
+from tests.forks import ends_in_a_fork
 
 
 class Counting(Store):
@@ -33,7 +34,7 @@ class Counting(Store):
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
-        self.writes = 0
+        self.asked = self.writes = 0
         self.is_down = False
         self.age = 0.0
         self.gate = threading.Event()
@@ -44,6 +45,7 @@ class Counting(Store):
         return None if found is None else Stat(key, len(found), time.time() - self.age)
 
     def put(self, key: str, blob: Any, *, content_type: str, if_absent: bool = True) -> bool:
+        self.asked += 1
         self.gate.wait(10)
         if self.is_down:
             raise StoreError("it is down", self.url, key)
@@ -149,3 +151,23 @@ def test_what_cannot_be_fetched() -> None:
 def test_text_is_not_bytes() -> None:
     with pytest.raises(InvalidArgument, match="expected bytes, got a str; encode text first"):
         keep(Counting(), "hello")  # type: ignore[arg-type]
+
+
+def test_a_fork_writes_what_another_thread_has_begun_to_write() -> None:
+    store = Counting()
+    store.gate.clear()
+    with ThreadPoolExecutor(1) as pool:
+        begun = pool.submit(keep, store, b"same")
+        while not store.asked:
+            time.sleep(0.001)
+
+        def write() -> None:
+            store.gate = threading.Event()
+            store.gate.set()
+            keep(store, b"same")
+            assert store.writes == 1
+
+        is_done = ends_in_a_fork(write)
+        store.gate.set()
+        assert begun.result().size == 4
+    assert is_done

@@ -2,12 +2,12 @@
 
 import asyncio
 import contextlib
-import os
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from messagebody._base.forks import after_fork
 from messagebody._base.guards import require_body
 from messagebody._base.threads import PATIENCE, Pool, Stop
 from messagebody._model.body import MessageBody
@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 # Not the threads of the event loop: they also look up host names, and a store that does not answer
 # must not block them.
 _POOL: Final = Pool(16, "messagebody-async")
-os.register_at_fork(after_in_child=_POOL.forget)
+after_fork(_POOL.forget)
 
 
 async def aoffload(body: MessageBody, store: Any, **options: Any) -> MessageBody:

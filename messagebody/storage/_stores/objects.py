@@ -1,11 +1,11 @@
 """Content-addressed objects: stored under their digest, read back and verified."""
 
-import threading
 import time
 from concurrent.futures import Future
 from typing import Final, Literal
 
 from messagebody._base.digests import key_of, sha256_of
+from messagebody._base.forks import after_fork, lock_for_forks
 from messagebody._base.guards import require_bytes
 from messagebody._base.media_types import OCTET_STREAM
 from messagebody._base.text import redact_url
@@ -30,7 +30,8 @@ _TRIES: Final = 3
 # Pending puts by store and key. The key is the `id` of the store, because two stores of one URL may
 # be two servers; a pending put keeps its store alive.
 _pending: dict[tuple[int, str], "Future[Reference]"] = {}
-_lock: Final = threading.Lock()
+_lock: Final = lock_for_forks()
+after_fork(_pending.clear)  # the threads that would end them are not there
 
 
 def keep(store: Store, data: bytes, *, content_type: str = OCTET_STREAM) -> Reference:
