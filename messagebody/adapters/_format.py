@@ -140,8 +140,7 @@ class Format(Dialect):
         pieces = pieces_of(self, value)
         if how.is_short and (plain := read_text(self, value, pieces)) is not None:
             return plain
-        keeps_all = how.is_short and "results" in how.keep
-        if keeps_all and (result := read_result(self, value, pieces)) is not None:
+        if how.is_short and (result := read_result(self, value, pieces)) is not None:
             return result
         reader = BlockReader(self, Collector(how.limits, how.keep, how.text))
         left = reader.read(value, pieces)

@@ -8,7 +8,7 @@ from typing import Final
 
 from messagebody._core import JSON, TEXT_PLAIN, Part, data_urls
 from messagebody.adapters._conversion.collecting import link_type
-from messagebody.adapters._conversion.reading import item_of
+from messagebody.adapters._conversion.reading import is_text_of
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import (
     Call,
@@ -17,7 +17,6 @@ from messagebody.adapters._vocabulary.items import (
     Reasoning,
     Refusal,
     Result,
-    Text,
 )
 from messagebody.adapters._vocabulary.part_names import RESERVED, RESULT, items_of
 from messagebody.errors import DecodeError
@@ -55,12 +54,13 @@ def _is_whole_result(dialect: Dialect, item: Result, parts: list[Part], back: Re
     if (back.id, back.kind) != (item.id, item.kind) or len(back.blocks) != len(parts):
         return False
     for number, (part, block) in enumerate(zip(parts, back.blocks, strict=True), 1):
-        said = (part.metadata or {}).get(RESULT) or {}
+        metadata, text = part.metadata or {}, part.text
+        said = metadata.get(RESULT) or {}
         is_told = said.keys() <= _TOLD and (not said.get("error") or back.is_error)
-        is_usual = part.content_type == TEXT_PLAIN and len(part.metadata or {}) == 1
+        is_usual = part.content_type == TEXT_PLAIN and len(metadata) == 1
         if not (is_told and is_usual) or part.extra or part.name != f"{item.key}/{number}":
             return False
-        if part.text is None or item_of(dialect, block) != Text(part.text):
+        if text is None or not is_text_of(dialect, block, text):
             return False
     return True
 

@@ -407,11 +407,16 @@ def _encoded(text: str, content_type: str) -> str | bytes:
 
 def result_facts(item: Result) -> dict[str, Any]:
     """Return what the metadata of a result's parts says of it."""
-    about = {
-        "id": item.id, "name": item.name, "error": item.is_error, "type": item.kind,
-        "pending": item.is_pending or None,
-    }  # fmt: skip
-    return {key: value for key, value in about.items() if value is not None}
+    facts: dict[str, Any] = {} if item.id is None else {"id": item.id}
+    if item.name is not None:
+        facts["name"] = item.name
+    if item.is_error is not None:
+        facts["error"] = item.is_error
+    if item.kind is not None:
+        facts["type"] = item.kind
+    if item.is_pending:
+        facts["pending"] = True
+    return facts
 
 
 _CODE_TYPES: Final = {"python": "text/x-python", "bash": "application/x-sh"}

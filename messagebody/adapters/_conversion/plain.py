@@ -5,7 +5,7 @@ the general way. A format that has a table of texts needs none of its own code f
 table writes is not read back.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from messagebody._core import (
     TEXT_PLAIN,
@@ -25,13 +25,13 @@ from messagebody.adapters._contract import Converted
 from messagebody.adapters._conversion.alignment import is_link, is_whole
 from messagebody.adapters._conversion.collecting import result_facts
 from messagebody.adapters._conversion.kinds import fits, kinds_at, media_of
-from messagebody.adapters._conversion.reading import Pieces, item_of
+from messagebody.adapters._conversion.reading import Pieces, is_text_of, item_of
 from messagebody.adapters._conversion.rest import entries_of
 from messagebody.adapters._conversion.role import inferred_role, role_losses, role_of
 from messagebody.adapters._conversion.unread_members import missed_in
 from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.dialect import ROLES, Dialect, Misplaced
-from messagebody.adapters._vocabulary.items import Call, Item, Result, Text, is_of_provider
+from messagebody.adapters._vocabulary.items import TOOLS, Item, Result, Text, is_of_provider
 from messagebody.adapters._vocabulary.part_names import RESULT, Found
 from messagebody.errors import DecodeError, InvalidPart
 
@@ -41,7 +41,11 @@ def read_plain(dialect: Dialect, message: Any) -> Converted[MessageBody] | None:
 
     The message may be any value: the table shows that it is JSON.
     """
-    found = None if dialect.plain is None else dialect.plain.text_in(message)
+    if dialect.plain is None:
+        return None
+    if (told := dialect.plain.result_in(message)) is not None:
+        return _told(dialect, *told)
+    found = dialect.plain.text_in(message)
     if found is None or (role := dialect.role_of(message)) is None:
         return None
     text, form = found
@@ -58,6 +62,19 @@ def read_plain(dialect: Dialect, message: Any) -> Converted[MessageBody] | None:
     if form:
         rest["form"] = form
     return Converted(body, (), rest)
+
+
+def _told(dialect: Dialect, text: str, call: str) -> Converted[MessageBody] | None:
+    """Return the body of the result of a call, and its rest; None if it is not legal."""
+    if text_problem(text) or text_problem(call):
+        return None
+    part = part_of_text(text, f"{_RESULT}/1", TEXT_PLAIN)
+    body = body_of([record_of(redescribed(part, metadata={RESULT: {"id": call}}))])
+    entry = {"name": _RESULT, "inner": [{"name": part.name}]}
+    return Converted(body, (), {"format": dialect.name, "role": "tool", "blocks": [entry]})
+
+
+_RESULT: Final = "/tool/results/1"
 
 
 def read_text(dialect: Dialect, message: Any, pieces: Pieces) -> Converted[MessageBody] | None:
@@ -81,7 +98,7 @@ def read_result(dialect: Dialect, message: Any, pieces: Pieces) -> Converted[Mes
         if type(item) is not Result or len(item.blocks) != 1:
             return None
         text = dialect.plain.text_of(item.blocks[0])
-        item.key = "/tool/results/1"
+        item.key = _RESULT
         if text is None or dialect.write_block(item, [*item.blocks]) != block:
             return None
         part = part_of_text(text, f"{item.key}/1", TEXT_PLAIN)
@@ -212,7 +229,7 @@ def _is_usual(dialect: Dialect, item: Item | None, parts: list[Part]) -> bool:
         return only_text_of(record_of(parts[0])) is not None
     if isinstance(item, Result) and item.is_pending:
         return False
-    return isinstance(item, Call | Result) and not is_of_provider(item)
+    return isinstance(item, TOOLS) and not is_of_provider(item)
 
 
 def _is_told(dialect: Dialect, rest: dict[str, Any]) -> bool:
@@ -284,4 +301,4 @@ def _block_of(dialect: Dialect, text: str | None, role: str) -> Any | None:
     if dialect.plain is not None:
         return {**dialect.plain.block, "text": text}
     block = dialect.write_block(Text(text, speaker=role), [])
-    return block if item_of(dialect, block) == Text(text) else None
+    return block if is_text_of(dialect, block, text) else None

@@ -56,7 +56,8 @@ class ReadOptions:
         # A text in the list of a block in an object, or in the block of a result: one part.
         most = self.limits
         is_within = most.blocks > 1 and most.parts > 0 and most.depth > 2
-        return is_within and self.rest == "beside" and self.text == TEXT_PLAIN
+        is_usual = self.rest == "beside" and self.text == TEXT_PLAIN and "results" in self.keep
+        return is_within and is_usual
 
     def __attrs_post_init__(self) -> None:
         one_of("rest", self.rest, ("beside", "part"))
@@ -301,13 +302,18 @@ class BlockReader:
             entry["linked"] = linked
         if difference := differences.difference(made, block):
             entry["patch"] = difference
-            names = (item.name, item.title) if isinstance(item, Media) else ()
-            if missed := missed_in(difference, self.dialect.ignored_members, names):
-                entry["missed"] = missed
-            places = self.dialect.shared_places(block)
-            if places and (shared := shared_in(places, difference, missed)):
-                entry["shared"] = shared
+            if "set" in difference or "turn" in difference:  # most are of spelling
+                self._add_missed(entry, item, block)
         return entry
+
+    def _add_missed(self, entry: dict[str, Any], item: Item, block: Any) -> None:
+        """Add to an entry which members of the block readers of other formats miss, or share."""
+        names = (item.name, item.title) if isinstance(item, Media) else ()
+        if missed := missed_in(entry["patch"], self.dialect.ignored_members, names):
+            entry["missed"] = missed
+        places = self.dialect.shared_places(block)
+        if places and (shared := shared_in(places, entry["patch"], missed)):
+            entry["shared"] = shared
 
     def _lose(self, spot: BlockPointer, why: str) -> None:
         self.collector.losses.append(Loss(LossKind.OMITTED, str(spot), why))
@@ -329,6 +335,13 @@ def item_of(dialect: Dialect, block: Any, spot: BlockPointer | None = None) -> I
     if dialect.plain is not None and (text := dialect.plain.text_of(block)) is not None:
         return Text(text)
     return _item_of(dialect, block, spot)
+
+
+def is_text_of(dialect: Dialect, block: Any, text: str) -> bool:
+    """Return whether a block is read as just a text."""
+    if dialect.plain is not None and (said := dialect.plain.text_of(block)) is not None:
+        return said == text
+    return _item_of(dialect, block, None) == Text(text)
 
 
 def _item_of(dialect: Dialect, block: Any, spot: BlockPointer | None) -> Item | None:

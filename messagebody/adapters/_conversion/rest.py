@@ -36,21 +36,22 @@ def entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
     for entry in entries:
         if not isinstance(entry, dict):  # but a block in it may be bad, and any value
             raise EnvelopeError(f"rest is not what to_body returned: '{key}' has objects")
-        for member in entry.keys() & _TYPES.keys():
-            member_of(entry, member, _TYPES[member])
-        if not isinstance(entry.get("carry", True), bool | dict):
-            raise EnvelopeError("rest is not what to_body returned: 'carry' is true or an object")
-        if not isinstance(entry.get("form"), str | list | None):
-            raise EnvelopeError("rest is not what to_body returned: 'form' is text or a list")
+        for member, value in entry.items():
+            kinds, expected = _TYPES.get(member, _ANY)
+            if kinds and type(value) not in kinds:
+                raise EnvelopeError(f"rest is not what to_body returned: '{member}' is {expected}")
     return entries
 
 
-_TYPES: Final = {
-    **dict.fromkeys(("name", "kind", "of", "type", "mark"), str),
-    "patch": dict,
-    "shared": dict,
+_NOTHING: Final = type(None)
+_ANY: Final[tuple[tuple[type, ...], str]] = ((), "")
+_TYPES: Final[dict[str, tuple[tuple[type, ...], str]]] = {
+    **dict.fromkeys(("name", "kind", "of", "type", "mark"), ((str, _NOTHING), TYPES[str])),
+    **dict.fromkeys(("patch", "shared"), ((dict, _NOTHING), TYPES[dict])),
+    "carry": ((bool, dict), "true or an object"),
+    "form": ((str, list, _NOTHING), "text or a list"),
 }
-"""The types of members of an entry."""
+"""The types of members of an entry, and what errors call them."""
 
 
 def matched(items: Sequence[Found], entries: list[dict[str, Any]]) -> list[int | None]:

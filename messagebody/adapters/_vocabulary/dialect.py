@@ -165,6 +165,8 @@ def usual_role(said: str) -> str:
         >>> usual_role("developer"), usual_role("Assistant"), usual_role("narrator")
         ('system', 'assistant', 'user')
     """
+    if said in ROLES:
+        return said  # most
     word = said.lower()
     return ROLE_ALIASES.get(word, word if word in ROLES else "user")
 
@@ -266,11 +268,14 @@ class PlainMessage(NamedTuple):
         block: the members of the block of a text beside "text".
         as_text: the form of a message whose content is the text; `NEVER` if it never is.
         as_block: the form of a message whose content is one block.
+        call: the member with the id of the call in a message that is just its result, a text; None
+            if no message is.
     """
 
     block: Mapping[str, str]
     as_text: str | None
     as_block: str | None
+    call: str | None = None
 
     def text_in(self, message: Any) -> tuple[str, str | None] | None:
         """Return the text of a message and the form of the message; None if it says more.
@@ -289,6 +294,14 @@ class PlainMessage(NamedTuple):
         if text is None or not all(type(each) is str for each in one.values()):
             return None
         return text, self.as_block
+
+    def result_in(self, message: Any) -> tuple[str, str] | None:
+        """Return the text of a message of a tool and the id of its call; None if it says more."""
+        if self.call is None or type(message) is not dict or len(message) != 3:
+            return None
+        identity, text = message.get(self.call), message.get("content")
+        is_plain = message.get("role") == "tool" and type(identity) is type(text) is str
+        return (text, identity) if is_plain and text and identity else None
 
     def text_of(self, block: Any) -> str | None:
         """Return the text of a block that says nothing else, None for any other block."""

@@ -43,29 +43,31 @@ def difference(made: Any, wanted: Any) -> dict[str, Any]:
 def _compare(made: Any, wanted: Any, pointer: str, found: dict[str, Any]) -> None:
     pending = [(made, wanted, pointer)]
     while pending:
-        made, wanted, pointer = pending.pop()
-        if made == wanted:
-            continue
+        made, wanted, pointer = pending.pop()  # which differ
         if isinstance(made, dict) and isinstance(wanted, dict):
-            _compare_members(made, wanted, pointer, found)
-            common = [key for key in made if key in wanted and made[key] != wanted[key]]
-            pending += [(made[key], wanted[key], _below(pointer, key)) for key in common]
+            pending += _compare_members(made, wanted, pointer, found)
         elif isinstance(made, list) and isinstance(wanted, list) and len(made) == len(wanted):
-            pairs = enumerate(zip(made, wanted, strict=True))
-            pending += [(*pair, f"{pointer}/{index}") for index, pair in pairs]
+            for index, (old, new) in enumerate(zip(made, wanted, strict=True)):
+                if old != new:
+                    pending.append((old, new, f"{pointer}/{index}"))
         else:
             _note(made, wanted, pointer, found)
 
 
 def _compare_members(
     made: dict[str, Any], wanted: dict[str, Any], pointer: str, found: dict[str, Any]
-) -> None:
-    dropped = [_below(pointer, key) for key in made if key not in wanted]
-    if dropped:
-        found.setdefault("drop", []).extend(dropped)
-    for key, value in wanted.items():
+) -> list[tuple[Any, Any, str]]:
+    """Note the members that one of two objects has, and return those of both that differ."""
+    differing = []
+    for key, old in made.items():
+        if key not in wanted:
+            found.setdefault("drop", []).append(_below(pointer, key))
+        elif old != (new := wanted[key]):
+            differing.append((old, new, _below(pointer, key)))
+    for key, new in wanted.items():
         if key not in made:
-            found.setdefault("set", {})[_below(pointer, key)] = value
+            found.setdefault("set", {})[_below(pointer, key)] = new
+    return differing
 
 
 def _note(made: Any, wanted: Any, pointer: str, found: dict[str, Any]) -> None:
@@ -206,11 +208,12 @@ _SPACED: Final = "spaced"
 def _spaced(text: str) -> str | None:
     """Return compact JSON with a space behind each comma and colon, None if it is no JSON."""
     try:
-        return json.dumps(strict_json.loads(text, depth=DEFAULT_LIMITS.depth), ensure_ascii=False)
+        return _ENCODER.encode(strict_json.loads(text, depth=DEFAULT_LIMITS.depth))
     except strict_json.InvalidJson:
         return None
 
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 _JSON_STARTS: Final = tuple('{["-0123456789tfn')
 
 

@@ -96,7 +96,7 @@ class OpenAIChat(Format):
         Kind("audio text", ("*/*",), ("*",), in_messages=False, top_level="audio"),
     )
     item_roles = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
-    plain = PlainMessage({"type": "text"}, None, "blocks")
+    plain = PlainMessage({"type": "text"}, None, "blocks", call="tool_call_id")
     # Those who pass messages on to Anthropic read marks of caches; OpenAI knows none.
     shared = {  # noqa: RUF012 - nobody changes it
         "detail": ("image_url", "/image_url/detail"), "cache_control": ("", "/cache_control"),
