@@ -32,6 +32,8 @@ from messagebody.names import are_names
 
 # The number of parts that are written at once, which bounds the memory.
 _PIECE: Final = 128
+# The bytes of a part with a short content.
+_SHORT: Final = 256
 _NESTED: Final = frozenset({dict, list})
 _FIELDS: Final = PartRecord.__struct_fields__
 # Members that the loop over all parts checks; any other is checked value by value.
@@ -117,21 +119,23 @@ def _read_with_long_contents(document: bytes, limits: Limits) -> list[PartRecord
 
 
 def _read(document: bytes, limits: Limits) -> list[PartRecord]:
-    if len(document) > limits.values:
+    size = len(document)
+    if size > limits.values:
         _require(not has_more_values(document, limits.values))
     try:
         records: list[PartRecord] = _decode(document)
     except msgspec.ValidationError:
         records = _settled(_decode_any(document))
-    if len(document) >= SHORTEST and len(records) <= _PIECE and _has_all(document, records):
-        return records
     if len(records) <= _PIECE:
+        # Contents that are worth taking out are most of their document.
+        if size >= SHORTEST and size > len(records) * _SHORT and _has_all(document, records):
+            return records
         written = _write(records)
         # Equal bytes are the common case, and quicker to compare than to count.
-        if written != document:
-            _require_colons(written.count(b":"), document)
+        if written != document and not _has_colons(document, written.count(b":")):
+            raise _Hesitation
     elif not _is_written_so(records, document):
-        _require_colons(sum(piece.count(b":") for piece in _pieces(records)), document)
+        _require(_has_colons(document, sum(piece.count(b":") for piece in _pieces(records))))
     return records
 
 
@@ -141,6 +145,8 @@ def _has_all(document: bytes, records: list[PartRecord]) -> bool:
     Long contents are taken out of both if their spelling is the usual one: it hides no colon.
     """
     held = {at: each.content for at, each in enumerate(records) if len(each.content or "") > LONG}
+    if not held:
+        return False
     try:
         rest = without(document, [_write(content) for content in held.values()])
         for at in held:
@@ -149,10 +155,7 @@ def _has_all(document: bytes, records: list[PartRecord]) -> bool:
     finally:
         for at, content in held.items():
             records[at].content = content
-    if rest is None or not held:
-        return False
-    is_same = written.count(b":") == rest.count(b":")
-    return is_same and not _hides_a_colon(rest)
+    return rest is not None and _has_colons(rest, written.count(b":"))
 
 
 def _is_written_so(records: list[PartRecord], document: bytes) -> bool:
@@ -171,15 +174,17 @@ def _pieces(records: list[PartRecord]) -> Iterator[bytes]:
         yield _write(records[start : start + _PIECE])
 
 
-def _require_colons(written: int, document: bytes) -> None:
-    """Require as many colons in the document as its records have when they are written."""
-    if written != document.count(b":") or (b"\\" in document and _hides_a_colon(document)):
-        raise _Hesitation
-
-
-def _hides_a_colon(document: bytes) -> bool:
-    """Return whether a string may hold a colon in another spelling, which would not be counted."""
-    return b"\\u003a" in document or b"\\u003A" in document
+def _has_colons(document: bytes, number: int) -> bool:
+    """Return whether a document has just so many colons, as many as its records when written."""
+    if document.count(b":") != number:
+        return False
+    # A string may hold a colon in another spelling, which is not counted. What both spellings
+    # begin with is rare, and quicker to find.
+    return (
+        b"\\" not in document
+        or b"\\u003" not in document
+        or not (b"\\u003a" in document or b"\\u003A" in document)
+    )
 
 
 def _convert(data: list[Any]) -> list[PartRecord]:

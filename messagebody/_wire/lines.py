@@ -64,8 +64,8 @@ def check_utf8(members: Mapping[str, bytes]) -> None:
         InvalidJson: they are not.
     """
     # Each begins and ends with an ASCII character, so together they are UTF-8 if each is.
-    together = b"".join(members.values())
-    if not together.isascii():
+    if not all(map(bytes.isascii, members.values())):
+        together = b"".join(members.values())
         try:
             together.decode()
         except UnicodeDecodeError as error:
