@@ -48,7 +48,6 @@ def validate(
     *,
     out: Any,
     resolver: Resolver | None = None,
-    member: str | None = None,
     **how: Any,
 ) -> Report:
     r"""Validate messages against a schema; the results have a row for each invalid message.
@@ -58,7 +57,6 @@ def validate(
         schema: the schema.
         out: the directory or URL of the results.
         resolver: reads the references whose content decides, with a content schema.
-        member: the member of a line's object that holds the body; `body` or `parts` if None.
         **how: the arguments of `Options`.
 
     Raises:
@@ -73,11 +71,11 @@ def validate(
         >>> report.counts["valid"], report.counts["invalid"], bool(report)
         (1, 1, False)
     """
-    job = jobs.Validate(require_schema(schema), require_resolver(resolver), member=member)
+    job = jobs.Validate(require_schema(schema), require_resolver(resolver))
     return run(job, sources, out, Options(**how))
 
 
-def digest(sources: Sources, *, out: Any, member: str | None = None, **how: Any) -> Report:
+def digest(sources: Sources, *, out: Any, **how: Any) -> Report:
     r"""Write the digest of each message; see `validate` for the arguments.
 
     A message with a reference of unknown digest has none. Its row has null, the fingerprint, and
@@ -94,7 +92,7 @@ def digest(sources: Sources, *, out: Any, member: str | None = None, **how: Any)
         >>> rows.read_text().partition('"unknown"')[2]
         ':["part 1"]}\n'
     """
-    return run(jobs.Digest(member=member), sources, out, Options(**how))
+    return run(jobs.Digest(), sources, out, Options(**how))
 
 
 def offload(
@@ -102,7 +100,6 @@ def offload(
     store: Any,
     *,
     out: Any,
-    member: str | None = None,
     offload_options: dict[str, Any] | None = None,
     **how: Any,
 ) -> Report:
@@ -112,13 +109,12 @@ def offload(
         sources: a URL, path or glob of messages, or several.
         store: the store's URL, or a directory.
         out: the directory or URL of the results.
-        member: the member of a line's object that holds the body; `body` or `parts` if None.
         offload_options: arguments of `storage.offload`, such as `{"threshold": "64 KiB"}`.
         **how: the arguments of `Options`.
     """
     options = Options(**how)
     opened = store_of(store, options.storage_options)
-    job = jobs.Offload(opened, dict(offload_options or {}), member=member)
+    job = jobs.Offload(opened, dict(offload_options or {}))
     return run(job, sources, out, options)
 
 
@@ -127,7 +123,6 @@ def inline(
     *,
     resolver: Resolver,
     out: Any,
-    member: str | None = None,
     all: bool = False,  # noqa: A002 - as in `storage.inline`
     **how: Any,
 ) -> Report:
@@ -137,11 +132,10 @@ def inline(
         sources: a URL, path or glob of messages, or several.
         resolver: decides which references are read.
         out: the directory or URL of the results.
-        member: the member of a line's object that holds the body; `body` or `parts` if None.
         all: also inline references without a digest.
         **how: the arguments of `Options`.
     """
-    job = jobs.Inline(require_resolver(resolver, optional=False), {"all": all}, member=member)
+    job = jobs.Inline(require_resolver(resolver, optional=False), {"all": all})
     return run(job, sources, out, Options(**how))
 
 
@@ -150,7 +144,6 @@ def verify(
     *,
     resolver: Resolver,
     out: Any,
-    member: str | None = None,
     digest: bool = True,
     **how: Any,
 ) -> Report:
@@ -160,11 +153,10 @@ def verify(
         sources: a URL, path or glob of messages, or several.
         resolver: decides which references are read.
         out: the directory or URL of the results.
-        member: the member of a line's object that holds the body; `body` or `parts` if None.
         digest: read the contents and compare their digests, and not only their sizes.
         **how: the arguments of `Options`.
     """
-    job = jobs.Verify(require_resolver(resolver, optional=False), {"digest": digest}, member=member)
+    job = jobs.Verify(require_resolver(resolver, optional=False), {"digest": digest})
     return run(job, sources, out, Options(**how))
 
 
@@ -175,7 +167,6 @@ def convert(
     source: str = BODY,
     target: str = BODY,
     strict: bool = False,
-    member: str | None = None,
     adapter_options: dict[str, Any] | None = None,
     **how: Any,
 ) -> Report:
@@ -187,8 +178,6 @@ def convert(
         source: the format of the messages: "body" or the name of an adapter.
         target: the format to write.
         strict: report a message that would lose something as a bad line.
-        member: the member of a line's object that holds the message; if None, a message of
-            another format is the whole line.
         adapter_options: arguments of the adapter that writes.
         **how: the arguments of `Options`.
 
@@ -198,32 +187,30 @@ def convert(
     for name in {source, target} - {BODY}:
         adapter(name)
     options = dict(adapter_options or {})
-    return run(
-        jobs.Convert(source, target, strict, options, member=member), sources, out, Options(**how)
-    )
+    return run(jobs.Convert(source, target, strict, options), sources, out, Options(**how))
 
 
-def infer(sources: Sources, *, out: Any, member: str | None = None, **how: Any) -> Report:
+def infer(sources: Sources, *, out: Any, **how: Any) -> Report:
     """Infer one schema for all messages, in `schema.json`; see `validate` for the arguments."""
-    return run(jobs.Infer(member=member), sources, out, Options(**how))
+    return run(jobs.Infer(), sources, out, Options(**how))
 
 
-def stats(sources: Sources, *, out: Any, member: str | None = None, **how: Any) -> Report:
+def stats(sources: Sources, *, out: Any, **how: Any) -> Report:
     """Count parts and bytes by content type, in `stats.json`; see `validate` for the arguments."""
-    return run(jobs.Stats(member=member), sources, out, Options(**how))
+    return run(jobs.Stats(), sources, out, Options(**how))
 
 
-def table(sources: Sources, *, out: Any, member: str | None = None, **how: Any) -> Report:
+def table(sources: Sources, *, out: Any, **how: Any) -> Report:
     """Write Parquet files with one row per part; see `validate` for the arguments.
 
     Raises:
         MissingDependency: pyarrow is not installed (extra `tables`).
     """
-    return run(jobs.Table(member=member), sources, out, Options(**how))
+    return run(jobs.Table(), sources, out, Options(**how))
 
 
 def map(  # noqa: A001 - the usual name of this operation
-    sources: Sources, function: Mapped, *, out: Any, member: str | None = None, **how: Any
+    sources: Sources, function: Mapped, *, out: Any, **how: Any
 ) -> Report:
     """Call a function with each body; the results are the bodies or rows that it returns.
 
@@ -232,10 +219,9 @@ def map(  # noqa: A001 - the usual name of this operation
         function: a module-level function. A body that it returns replaces the message's body, a
             dict is written as a row, and None is left out. An error it raises makes a bad line.
         out: the directory or URL of the results.
-        member: the member of a line's object that holds the body; `body` or `parts` if None.
         **how: the arguments of `Options`.
 
     Raises:
         InvalidArgument: other processes can't find the function.
     """
-    return run(jobs.Map(function, member=member), sources, out, Options(**how))
+    return run(jobs.Map(function), sources, out, Options(**how))

@@ -73,8 +73,10 @@ class Work(NamedTuple):
 class Job:
     """An operation on each message.
 
+    What it is about are its fields, as the functions of the package describe them.
+
     Arguments:
-        member: the member of a line's object that holds the body; None for `body` or `parts`.
+        member: the member of a line's object that holds the message; see `Options`.
     """
 
     name: ClassVar[str]
@@ -143,12 +145,7 @@ def _in_one(found: Sequence[object]) -> tuple[str, ...]:
 
 @attrs.frozen
 class Validate(Job):
-    """Validation against a schema: a row for each invalid message.
-
-    Arguments:
-        schema: the schema.
-        resolver: reads the references whose content decides; None for none of them.
-    """
+    """Validation against a schema: a row for each invalid message."""
 
     name = "validate"
     schema: MessageBodySchema
@@ -196,12 +193,7 @@ class Digest(Job):
 
 @attrs.frozen
 class Offload(Job):
-    """Offloading: each message with its large parts in a store.
-
-    Arguments:
-        store: the store of the parts.
-        options: the options of `storage.offload`, as plain values.
-    """
+    """Offloading: each message with its large parts in a store."""
 
     name = "offload"
     store: Store
@@ -218,12 +210,7 @@ class Offload(Job):
 
 @attrs.frozen
 class Inline(Job):
-    """Inlining: each message with its references replaced by their verified contents.
-
-    Arguments:
-        resolver: decides which references are read.
-        options: the options of `storage.inline`, as plain values.
-    """
+    """Inlining: each message with its references replaced by their verified contents."""
 
     name = "inline"
     resolver: Resolver
@@ -236,12 +223,7 @@ class Inline(Job):
 
 @attrs.frozen
 class Verify(Job):
-    """Verification of references: a row for each one that is missing or wrong.
-
-    Arguments:
-        resolver: decides which references are read.
-        options: the options of `storage.verify`, as plain values.
-    """
+    """Verification of references: a row for each one that is missing or wrong."""
 
     name = "verify"
     resolver: Resolver
@@ -265,14 +247,7 @@ class Verify(Job):
 
 @attrs.frozen
 class Convert(Job):
-    """Conversion from one format to another.
-
-    Arguments:
-        source: the format of the lines: "body", or the name of an adapter.
-        target: the format of the results.
-        strict: report a message that would lose something as a bad line.
-        options: the options of the adapter that writes.
-    """
+    """Conversion from one format to another."""
 
     name = "convert"
     source: str = BODY
@@ -481,11 +456,7 @@ Mapped = Callable[[MessageBody], MessageBody | Mapping[str, Any] | None]
 
 @attrs.frozen
 class Map(Job):
-    """A function of the user, which takes a body and returns a body, a row or None.
-
-    Arguments:
-        function: a module-level function, so that other processes can import it.
-    """
+    """A function of the user, which takes a body and returns a body, a row or None."""
 
     name = "map"
     function: Mapped

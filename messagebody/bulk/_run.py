@@ -67,6 +67,8 @@ class Options:
             With an executor: the number of tasks that it is given at a time.
         executor: runs the tasks in place of worker processes, for example a `ProcessPoolExecutor`,
             or the `get_executor()` of a Dask client.
+        member: the member of a line's object that holds the message. By default, it is `body` or
+            `parts`, or the whole line; a message of another format is the whole line.
         limits: the limits of a message.
         shard_bytes: the size of a shard of a large plain file, as a number or text such as
             "64 MiB".
@@ -78,6 +80,7 @@ class Options:
 
     workers: int | None = attrs.field(default=None)
     executor: Executor | None = attrs.field(default=None)
+    member: str | None = None
     limits: Limits = attrs.field(default=DEFAULT_LIMITS, converter=require_limits)
     shard_bytes: int = attrs.field(default=SHARD_BYTES, converter=parse_size)
     fail_fast: bool = False
@@ -142,6 +145,7 @@ def run(
         results=store,
         left_out=links.append,
     )
+    job = attrs.evolve(job, member=options.member)
     claim(store, job)
     return attrs.evolve(_Run(job, store, shards, options).all(), links=tuple(links))
 
