@@ -252,10 +252,7 @@ class _Recoding:
             if is_meant:
                 raise EnvelopeError(f"{self.called} {self._no_stream(events, source)}")
             return None
-        for each in values:
-            if isinstance(each, Broken):
-                where, _, problem = each.problem.partition(": ")
-                self.losses.append(Loss("omitted", where, f"it is no event: {problem}"))
+        self.losses += [each.loss for each in values if isinstance(each, Broken)]
         self.losses += found.made.losses
         if not self.reading or found.format == _OWN:
             return found.made

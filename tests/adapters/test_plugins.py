@@ -194,7 +194,7 @@ class TestRegister:
             ("", "an adapter, or where it is"),
             ("my/notes.py", "an adapter, or where it is"),
             ("my:", "an adapter, or where it is"),
-            (NotesEvents(), "it has no to_body and no from_body and no detect"),
+            (NotesEvents(), "it has no to_body and no from_body and no iter_findings"),
         ],
     )
     def test_what_is_no_adapter_is_refused(self, made: Any, said: str) -> None:

@@ -8,6 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody.adapters import Transcript, adapter, holds_messages, read_transcript
+from messagebody.adapters.streams import Assembler
+from tests.adapters.streams.streams import STREAMS
+from tests.adapters.streams.test_endings import UNUSUAL
+from tests.adapters.streams.test_recorded import CASES
 
 HELLO = {"role": "user", "content": "Hello"}
 ANSWER = {"role": "assistant", "content": "Hi"}
@@ -281,6 +285,75 @@ def test_a_stream_that_broke_off_says_so() -> None:
     run = read_transcript(EVENTS[:3])
     assert texts(run) == ["Hi"]
     assert "broke off" in str(run.messages[0].losses[0])
+
+
+LOGS: list[Any] = [
+    *(pytest.param(name, events, id=name) for name, (events, _) in STREAMS.items()),
+    *(pytest.param(name, events, id=f"{name} {word}") for name, events, word in UNUSUAL),
+    *(pytest.param(case["format"], case["events"], id=case["id"]) for case in CASES
+      if "refused" not in case and all(isinstance(each, dict) for each in case["events"])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "events"), LOGS)
+def test_a_run_says_of_a_stream_what_an_assembler_says(name: str, events: list[Any]) -> None:
+    # A whole task is a message of A2A, and no piece of one.
+    for end in range(2 if name == "a2a" else 1, len(events) + 1):
+        assembler = Assembler(name)
+        for event in events[:end]:
+            assembler.feed(event)
+        body, losses = made = assembler.finish()
+        role = None if name == "messagebody" else (made.rest or {}).get("role", "assistant")
+        for run in (read_transcript(events[:end]), read_transcript(events[:end], name)):
+            [message] = run.messages
+            assert (message.body, message.role, run.format) == (body, role, name)
+            assert message.ending == assembler.ending
+            assert message.losses == losses
+
+
+def test_answers_that_are_streamed_one_after_the_other_are_messages() -> None:
+    again = [{**each, "id": "d"} for each in CHUNKS]
+    run = read_transcript([*CHUNKS, *again])
+    assert (texts(run), run.format) == (["Hi", "Hi"], "openai-chat")
+    run = read_transcript([*EVENTS[:3], *EVENTS, *EVENTS])
+    assert texts(run) == ["Hi", "Hi", "Hi"]
+    assert [len(each.losses) for each in run.messages] == [1, 0, 0]
+
+
+def test_what_can_not_be_read_of_a_stream_is_told() -> None:
+    lines = [*map(json.dumps, EVENTS)]
+    whole = "".join(f"data: {line}\n" for line in [*lines[:2], lines[2][:20], *lines[2:]])
+    [message] = read_transcript(whole).messages
+    assert message.body.text == "Hi"
+    assert str(message.losses[0]).startswith("omitted line 3: it is no event: not JSON")
+    [message] = read_transcript([*EVENTS[:3], EVENTS[1], *EVENTS[3:]]).messages
+    assert message.body.text == "Hi"
+    assert [str(loss) for loss in message.losses] == [
+        "omitted event 3: block 0 begins, where 1 is next, so it and what follows are left out",
+        "omitted stream: the stream broke off: the message may be incomplete",
+    ]
+
+
+def test_halves_of_a_character_in_two_events_are_one() -> None:
+    deltas = [{"choices": [{"index": 0, "delta": {"content": each}}]} for each in "\ud83d \ude00"]
+    lines = "\n".join(map(json.dumps, [deltas[0], deltas[2]]))
+    for value in ([deltas[0], deltas[2]], lines, json.dumps([deltas[0], deltas[2]])):
+        assert texts(read_transcript(value)) == ["\U0001f600"]
+
+
+def test_chunks_among_messages_are_messages() -> None:
+    pieces = [{"type": "AIMessageChunk", "id": "run-1", "content": text} for text in ("H", "i")]
+    assert texts(read_transcript(pieces)) == ["Hi"]
+    told = [{"type": "human", "content": "Hello"}, *pieces, {"type": "system", "content": "x"}]
+    for said, expected in ((told, ["Hello", "H", "i", "x"]), (told[1:], ["H", "i", "x"])):
+        run = read_transcript(said)
+        assert (texts(run), run.format) == (expected, "langchain")
+
+
+def test_parts_of_a_message_are_no_events() -> None:
+    part = {"type": "tool-input-x", "toolCallId": "c", "state": "input-available", "input": {}}
+    [message] = read_transcript([part]).messages
+    assert [step.kind for step in message.steps] == ["call"]
 
 
 # Faults

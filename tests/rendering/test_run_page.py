@@ -361,7 +361,7 @@ def test_a_stream_that_ends_with_an_error(events: list[Any]) -> None:
     failed = {"type": "error", "error": {"type": "overloaded_error", "message": "Too many."}}
     run = read_transcript([*events, failed])
     assert [(each.body.text, each.ending) for each in run.messages] == [
-        ("It", None), ("Too many.", "error: overloaded_error: Too many."),
+        ("It", "error: overloaded_error: Too many."),
     ]  # fmt: skip
     document = run_page([*events, failed])
     assert "1 message cut short or failed" in document
@@ -391,7 +391,7 @@ RESPONSE = [
             RESPONSE,
             {"type": "response.failed", "response": {
                 "status": "failed", "error": {"code": "server_error", "message": "Too many."}}},
-            "error: server_error: Too many.",
+            "failed: error: server_error: Too many.",
         ),
         (
             [{"type": "start"}, {"type": "text-start", "id": "t"},
@@ -412,9 +412,7 @@ RESPONSE = [
 )  # fmt: skip
 def test_an_event_that_tells_an_error(events: list[Any], failed: Any, ending: str) -> None:
     run = read_transcript([*events, failed])
-    assert [(each.body.text, each.ending) for each in run.messages] == [
-        ("It", None), ("Too many.", ending),
-    ]  # fmt: skip
+    assert [(each.body.text, each.ending) for each in run.messages] == [("It", ending)]
     assert "1 message cut short or failed" in run_page([*events, failed])
 
 

@@ -191,6 +191,11 @@ def _choices(
         yield GivenAnswer(message, {**(beside if number == 0 else {}), **about}, called)
 
 
+_ERRORS: Final = ("error", "RUN_ERROR")
+"""The types of events that tell an error beside their type, and not in an object."""
+_TOLD: Final = {"code": "code", "message": "message", "errorText": "message"}
+
+
 def error_in(value: Any) -> Any:
     """Return the error of an answer that is nothing else, None if it is another value.
 
@@ -200,25 +205,12 @@ def error_in(value: Any) -> Any:
     """
     if not isinstance(value, dict):
         return None
-    if (told := _told_error(value)) is not None:
-        return told
+    if value.get("type") in _ERRORS:
+        told = {_TOLD[name]: value[name] for name in _TOLD if isinstance(value.get(name), str)}
+        if "message" in told:
+            return told
     if answer_of(value) is not None or is_message(value):
         return None
     error = value.get("error")
     holds_more = not HOLDERS.isdisjoint(value) or "output" in value
     return error if isinstance(error, dict | str) and error and not holds_more else None
-
-
-# Events that end a stream, by their type: the member with the text, or the one that has the error.
-_TEXTS_OF_ERRORS: Final = {"error": ("message", "errorText"), "RUN_ERROR": ("message",)}
-
-
-def _told_error(event: dict[str, Any]) -> Any:
-    """Return the error that an event of a stream tells, None if it tells none."""
-    kind = event.get("type")
-    if kind == "response.failed" and isinstance(event.get("response"), dict):
-        return event["response"].get("error")
-    names = _TEXTS_OF_ERRORS.get(kind, ()) if isinstance(kind, str) else ()
-    texts = [event[name] for name in names if isinstance(event.get(name), str)]
-    code = {"code": event["code"]} if isinstance(event.get("code"), str) else {}
-    return {**code, "message": texts[0]} if texts else None

@@ -30,7 +30,14 @@ from messagebody.adapters._conversation.turn import UNREAD, is_unread
 from messagebody.adapters._format import format_of, messages_in
 from messagebody.adapters._registry import adapter, adapter_names, detect, evidence_of, read_within
 from messagebody.adapters._transcripts import exchanges
-from messagebody.adapters._transcripts.logs import Broken, stream_in, values_of_lines
+from messagebody.adapters._transcripts.logs import (
+    Broken,
+    Streamed,
+    format_of_events,
+    messages_in_events,
+    stream_in,
+    values_of_lines,
+)
 from messagebody.adapters._transcripts.message_facts import members_of
 from messagebody.adapters._transcripts.values import ChatMessage, Transcript
 from messagebody.adapters._vocabulary.characters import ALONE, halves_in, is_half, whole
@@ -87,6 +94,8 @@ def read_transcript(
 def _of_halved(value: Any, format_name: str | None, limits: Limits) -> Transcript:
     """Return the run of JSON with half of a character in a text."""
     held = json_value(value, _is_any, limits, halves=True)
+    if (run := _of_events(held, format_name, limits)) is not None:
+        return run  # which joins halves that came one after the other
     run = _of_json(whole(held), format_name, limits)
     losses = [Loss(LossKind.DOWNGRADED, place_of(each), ALONE) for each in halves_in(held)]
     return attrs.evolve(run, losses=(*losses, *run.losses))
@@ -125,7 +134,9 @@ def holds_messages(value: Any) -> bool:
     if is_message(held) or messages_of(held) is not None or detect(held):
         return True
     listed = _listed_in(held)
-    return any(map(is_message, listed)) or stream_in(listed, None, DEFAULT_LIMITS) is not None
+    if any(map(is_message, listed)) or format_of_events(listed) is not None:
+        return True
+    return stream_in(listed, None, DEFAULT_LIMITS) is not None
 
 
 def _listed_in(value: Any) -> list[Any]:
@@ -139,7 +150,7 @@ def _listed_in(value: Any) -> list[Any]:
 def _of_json(value: Any, format_name: str | None, limits: Limits) -> Transcript:
     """Return the run of a conversation, a message, or of an exchange that holds some."""
     value, beside = exchanges.channels_in(value)
-    for read in (_of_error, _of_pair, _of_answers):
+    for read in (_of_events, _of_error, _of_pair, _of_answers):
         run = read(value, format_name, limits)
         if run is not None:
             break
@@ -148,6 +159,25 @@ def _of_json(value: Any, format_name: str | None, limits: Limits) -> Transcript:
             exchanges.with_message_list(exchanges.from_constructors(value)), format_name, limits
         )
     return attrs.evolve(run, about={**beside, **run.about}) if beside else run
+
+
+def _of_events(value: Any, format_name: str | None, limits: Limits) -> Transcript | None:
+    """Return the run of a log of events, in which an assembler finds the messages."""
+    name = format_of_events(value, format_name) if isinstance(value, list) else None
+    if name is None:
+        return None
+    try:
+        found = messages_in_events(value, name, limits)
+    except MessageBodyError:
+        return None
+    return Transcript(tuple(map(_streamed_message, found)), name)
+
+
+def _streamed_message(streamed: Streamed) -> ChatMessage:
+    message = _message(streamed.made, None if streamed.format == "messagebody" else "assistant")
+    if streamed.ending is not None and message.ending is None:
+        return attrs.evolve(message, about={"finish_reason": streamed.ending, **message.about})
+    return message
 
 
 def _of_error(value: Any, _: str | None, __: Limits) -> Transcript | None:
@@ -219,8 +249,10 @@ def _of_others(value: Any, format_name: str | None, limits: Limits) -> Transcrip
             return Transcript((ChatMessage(body, _stored_role(body)),))
         is_mixed = is_talk and not all(map(_is_known, listed))
         if isinstance(value, dict) or is_mixed or not detect(value):
-            run = None if is_talk else _streamed(listed, format_name, limits)
-            run = run or _of_each(listed, format_name, limits)
+            found = None if is_talk else stream_in(listed, format_name, limits)
+            if found is not None:
+                return Transcript((_streamed_message(found),), found.format)
+            run = _of_each(listed, format_name, limits)
             if run is not None:
                 return run
     if value == [] and format_name is None:
@@ -246,19 +278,6 @@ def _body(value: Any, limits: Limits) -> MessageBody | None:
         return None
 
 
-def _streamed(events: list[Any], format_name: str | None, limits: Limits) -> Transcript | None:
-    """Return the run of a stream's events, and of the errors that a service sent among them."""
-    read = [(each, _of_error(each, None, limits)) for each in events]
-    errors = [run for _, run in read if run is not None]
-    found = stream_in([each for each, run in read if run is None], format_name, limits)
-    if found is None:
-        return None
-    message = _message(found.made, "assistant")
-    if found.ending is not None and message.ending is None:
-        message = attrs.evolve(message, about={"finish_reason": found.ending, **message.about})
-    return Transcript.joined([Transcript((message,), found.format), *errors])
-
-
 def _of_each(values: Sequence[Any], format_name: str | None, limits: Limits) -> Transcript | None:
     """Return the run of values that are not all messages; None if nothing in it can be read.
 
@@ -280,10 +299,7 @@ def _is_known(value: Any) -> bool:
 
 
 def _is_conversational(value: Any) -> bool:
-    kind = value.get("type") if isinstance(value, dict) else None
-    # An event of AG-UI, such as TEXT_MESSAGE_START, states the role of its message.
-    is_event = isinstance(kind, str) and kind.isupper()
-    return not is_event and (is_message(value) or is_item(value))
+    return is_message(value) or is_item(value)
 
 
 def _of_one(value: Any, found: str | None, limits: Limits) -> Transcript:

@@ -22,12 +22,14 @@ _STATES: Final = (
 _HOLDERS: Final = ("response_metadata", "status", "promptFeedback", "prompt_feedback")
 """Members that hold such members."""
 _REASONS: Final = ("incomplete_details", "statusDetails")
+_OF_TASK: Final = re.compile("TASK_STATE_(.*)")
+"""A state of a task as A2A 1.0 writes it, where 0.3 has the word alone."""
 _USUAL: Final = ENDS | {
     "tool_call", "end", "eos", "eos_token", "unknown", "working", "submitted", "running", "queued",
-    "active", "task_state_working", "task_state_submitted",
+    "active", "input_required", "auth_required",
 }  # fmt: skip
 _FAILED: Final = re.compile(r"fail|error|exceeded|denied|refus", re.IGNORECASE)
-_LONGEST: Final = 200
+_LONGEST: Final = 2_000
 _CODES: Final = ("exit_code", "return_code", "returncode", "exitCode", "returnCode")
 _MOST_READ: Final = 64 * 1024
 """Bytes of a result that is looked at."""
@@ -46,11 +48,12 @@ def ending_in(about: Any) -> str | None:
         return None
     named = [(name.rpartition("/")[2], held) for name, held in about.items()]
     said = [held for name, held in named if name in _STATES and isinstance(held, str)]
-    found = [each for each in said if not _is_usual(each)]
+    words = [_OF_TASK.sub(lambda word: word[1].lower(), each) for each in said]
+    found = [each for each in words if not _is_usual(each)]
     inner = [ending_in(held) for name, held in named if name in _HOLDERS]
     reasons = [_reason_in(held) for name, held in named if name in _REASONS]
-    words = [*found, *(each for each in (*inner, *reasons, _error_in(about)) if each)]
-    return ": ".join(dict.fromkeys(words))[:_LONGEST] or None
+    told = [*found, *(each for each in (*inner, *reasons, _error_in(about)) if each)]
+    return ": ".join(dict.fromkeys(told))[:_LONGEST] or None
 
 
 def _is_usual(said: str) -> bool:

@@ -13,7 +13,12 @@ from messagebody.adapters.streams._accumulator import (
     member,
     plain,
 )
-from messagebody.adapters.streams._assembler import Assembler, register_stream, stream_names
+from messagebody.adapters.streams._assembler import (
+    Assembler,
+    detect_stream,
+    register_stream,
+    stream_names,
+)
 from messagebody.adapters.streams._lines import part_lines, sse
 from messagebody.adapters.streams._patching import patch_events
 from messagebody.adapters.streams._restreaming import arestream, restream
@@ -35,6 +40,7 @@ __all__ = [
     "Sent",
     "UnknownEvent",
     "arestream",
+    "detect_stream",
     "member",
     "part_lines",
     "patch_events",

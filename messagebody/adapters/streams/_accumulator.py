@@ -78,11 +78,21 @@ class Accumulator:
 
     format: ClassVar[str]
     """The format of the message."""
+    tag: ClassVar[str] = "type"
+    """The member of an event that states its type."""
+    types: ClassVar[tuple[str, ...]] = ()
+    """Types that events of this stream alone have, or their beginnings."""
+    members: ClassVar[tuple[str, ...]] = ()
+    """Members that events of this stream alone have."""
+    late: ClassVar[tuple[str, ...]] = ()
+    """Types of events, or their beginnings, that may come after the end and are about more."""
 
     def __init__(self, *, join: bool = True, limits: Limits = DEFAULT_LIMITS) -> None:
         self.join = join
         self.is_over = False
         """Whether the stream said that it ended."""
+        self.is_finished = False
+        """Whether the message is whole, though events about it may follow."""
         self.shape = 0
         """A counter that grows when a block begins or changes its kind, but not with more text."""
         self.ending: str | None = None
@@ -93,6 +103,15 @@ class Accumulator:
         """What came and is not in the message though a reader misses it, each with how often."""
         self._limits = limits
         self._taken = 0
+
+    @classmethod
+    def detect(cls, event: dict[str, Any]) -> bool:
+        """Return whether an event, or what it wraps, can be nothing but one of this stream."""
+        inner = (event[name] for name in ("event", "result") if isinstance(event.get(name), dict))
+        held = next(inner, event)
+        kind = held.get(cls.tag)
+        is_typed = isinstance(kind, str) and kind.startswith(cls.types)
+        return is_typed or not held.keys().isdisjoint(cls.members)
 
     @classmethod
     def of(cls, options: "Accumulator") -> Self:
@@ -108,9 +127,9 @@ class Accumulator:
         """
         raise NotImplementedError
 
-    def may_follow(self, event: dict[str, Any]) -> bool:  # noqa: ARG002 - some ask
-        """Return whether an event may come after the end, because it is about more than this."""
-        return False
+    def may_follow(self, event: dict[str, Any]) -> bool:
+        """Return whether an event may come after the end."""
+        return str(event.get(self.tag)).startswith(self.late)
 
     def follow(self, event: dict[str, Any]) -> None:
         """Take an event that came after the end, which may still say how the message ended."""
@@ -133,7 +152,7 @@ class Accumulator:
 
     def is_cut(self) -> bool:
         """Return whether the stream could still go on."""
-        return not self.is_over
+        return not (self.is_over or self.is_finished)
 
     # What all formats have in common
 
@@ -158,12 +177,12 @@ class Accumulator:
         is_fuller = self.ending is None or said.startswith(self.ending)
         self.ending = said if is_fuller else f"{self.ending}: {said}"
 
-    def fail(self, about: Any) -> None:
-        """Note that the stream ended with an error, by the members that tell it."""
+    def fail(self, about: Any, *, ends: bool = True) -> None:
+        """Note that the message ended with an error, by the members that tell it."""
         self.note_end(about)
-        if self.ending is None:
-            self.ending = "error"
-        self.end()
+        self.ending = self.ending or "error"
+        self.is_over = ends
+        self.is_finished = self.is_finished or not ends
 
     def grow(self, text: Pieces, more: Any) -> None:
         """Add a piece to a text.

@@ -129,6 +129,18 @@ def stream_names() -> tuple[str, ...]:
     return tuple(sorted({*_streams, *_installed()}))
 
 
+def detect_stream(event: Any) -> tuple[str, ...]:
+    """Return the names of the formats whose streams alone have an event of this type, sorted.
+
+    Examples:
+        >>> detect_stream({"type": "message_stop"}), detect_stream({"candidates": []})
+        (('anthropic',), ())
+    """
+    if not isinstance(event, dict):
+        return ()
+    return tuple(name for name in stream_names() if _accumulator_of(name).detect(event))
+
+
 def _data_in(line: AnyStr) -> AnyStr | None:
     """Return the text of an event, also in a line of server-sent events; None if it has none."""
     name, others, done = _SENT_TEXT if isinstance(line, str) else _SENT
@@ -215,18 +227,16 @@ class Assembler:
         Raises:
             OutOfPlace: nothing like it comes there.
         """
-        is_late = not self._accumulator.may_follow(event)
+        if self._accumulator.may_follow(event):
+            self._accumulator.follow(event)
+            return True
         try:
-            if not _take(type(self._accumulator).of(self._accumulator), event):
-                return False
+            begins = _take(type(self._accumulator).of(self._accumulator), event)
         except OutOfPlace:
-            if is_late:
-                raise OutOfPlace("it comes after the end") from None
-        else:
-            if is_late:  # it may stand at the beginning
-                raise AnotherMessage("it comes after the end")
-        self._accumulator.follow(event)
-        return True
+            raise OutOfPlace("it comes after the end") from None
+        if begins:
+            raise AnotherMessage("it comes after the end")
+        return False
 
     def _value_of(self, event: Any) -> Any:
         """Return an event as parsed JSON; a text in it may have half of a character."""

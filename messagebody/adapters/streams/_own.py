@@ -57,11 +57,18 @@ class OwnEvents(Accumulator):
     """The events of `to_stream`, and the whole parts of `part_lines`."""
 
     format = "messagebody"
+    tag = "event"
+    types = ("begin", "append", "end", "patch", "done")
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._parts: list[_ArrivingPart] = []
         self._names: set[str] = set()
+
+    @classmethod
+    def detect(cls, event: dict[str, Any]) -> bool:
+        """Return whether an event can only be one of this stream, or a line of a part."""
+        return super().detect(event) or event.keys() == {"index", "part"}
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take an event, or a line with a whole part or with their number."""

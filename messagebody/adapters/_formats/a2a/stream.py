@@ -16,20 +16,22 @@ from messagebody.adapters.streams._accumulator import (
 _WRAPPERS: Final = ("artifactUpdate", "statusUpdate", "task", "message")
 _FINAL: Final = {"completed", "failed", "canceled", "rejected"}
 _WAITING: Final = {"input_required", "auth_required", "input-required", "auth-required"}
-"""States in which an agent waits for the user: it ends the stream, and the task may go on."""
+"""States in which an agent waits for the user: the stream is whole, and the task may go on."""
 
 
 class ArtifactUpdates(Accumulator):
     """The artifacts of a task, which are added, replaced or extended."""
 
     format = "a2a"
+    tag = "kind"
+    types = ("artifact-update", "status-update")
+    members = ("artifactUpdate", "statusUpdate", "artifact_update", "status_update")
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._task: dict[str, Any] = {}
         self._artifacts: dict[str, dict[str, Any]] = {}
         self._ended: set[str] = set()
-        self._is_waiting = False
         self._message: dict[str, Any] | None = None
         self._id = CommonId()
 
@@ -80,7 +82,7 @@ class ArtifactUpdates(Accumulator):
             self.begin(held["parts"], part)
         if event.get("lastChunk"):
             self._ended.add(key)
-        self._is_waiting = False
+        self.is_finished = False
 
     def _status(self, event: dict[str, Any]) -> None:
         status = member(event, "status", dict)
@@ -96,9 +98,9 @@ class ArtifactUpdates(Accumulator):
         self._task["status"] = status
         # 1.0 writes `TASK_STATE_COMPLETED` where 0.3 writes `completed`.
         state = str(status.get("state", "")).lower().removeprefix("task_state_")
-        self._is_waiting = state in _WAITING
+        self.is_finished = state in _WAITING
         if state in _FINAL or event.get("final") is True:
-            self.note_end({"state": state} if state not in _WAITING else {})
+            self.note_end({"state": state})
             self.end()
 
     def message(self) -> Any:
@@ -113,7 +115,3 @@ class ArtifactUpdates(Accumulator):
             return artifact
         texts = {"kind", "mediaType", "media_type", "metadata"}
         return {**artifact, "parts": joined_texts(artifact["parts"], "text", texts)}
-
-    def is_cut(self) -> bool:
-        """Return whether neither the task has ended nor its agent waits for the user."""
-        return not (self.is_over or self._is_waiting)

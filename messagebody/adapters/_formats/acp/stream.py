@@ -23,6 +23,8 @@ class AgentEvents(Accumulator):
     """A message that is created, gets parts and is completed."""
 
     format = "acp"
+    types = ("message.", "run.")
+    late = ("run.", "generic", "error")
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -55,10 +57,6 @@ class AgentEvents(Accumulator):
             self.fail(_failure_members(event))
         elif kind != "generic" and not kind.startswith("run."):
             raise UnknownEvent
-
-    def may_follow(self, event: dict[str, Any]) -> bool:
-        """Return whether an event is about the run, which ends after its messages."""
-        return str(event.get("type")).startswith(("run.", "generic", "error"))
 
     def follow(self, event: dict[str, Any]) -> None:
         """Note the failure of a run whose message was complete."""

@@ -44,6 +44,8 @@ class RunEvents(Accumulator):
     """
 
     format = "ag-ui"
+    types = (_TEXT, _THOUGHT, _CALL, _THINKING, "RUN_")
+    late = _OTHERS
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -233,10 +235,6 @@ class RunEvents(Accumulator):
             self.grow(block["text"], content)
             if about in self._open:
                 self._open[about] = block["text"]
-
-    def may_follow(self, event: dict[str, Any]) -> bool:
-        """Return whether an event is about the run or its state, and no message."""
-        return str(event.get("type")).startswith(_OTHERS)
 
     def message(self) -> Any:
         """Return the message so far; several messages are the list of their content."""

@@ -30,6 +30,13 @@ class SessionUpdates(Accumulator):
         self._blocks: list[Any] = []
         self._tools: dict[str, dict[str, Any]] = {}
 
+    @classmethod
+    def detect(cls, event: dict[str, Any]) -> bool:
+        """Return whether an event can only be one of this stream."""
+        update = event.get("params", event)
+        is_sent = isinstance(update, dict) and "sessionId" in update
+        return is_sent and "sessionUpdate" in _object(update.get("update"))
+
     def feed(self, event: dict[str, Any]) -> None:
         """Take a notification, the update that it holds, or the answer to the prompt: the end."""
         event = in_camel_case(event)

@@ -35,6 +35,8 @@ class AnthropicEvents(Accumulator):
     """Blocks that begin, grow and stop by their index, between start and stop of a message."""
 
     format = "anthropic"
+    types = ("message_start", *_EVENTS)
+    late = ("ping",)
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -130,21 +132,14 @@ class AnthropicEvents(Accumulator):
         else:
             raise UnknownEvent
 
-    def may_follow(self, event: dict[str, Any]) -> bool:
-        """Return whether an event says nothing, and only keeps the connection open."""
-        return event.get("type") == "ping"
-
-    def message(self) -> Any:
-        """Return the message so far, with arguments of calls as far as they are certain."""
-        return self._message_so_far(is_last=self.is_over)
-
     def whole(self) -> Any:
         """Return the message; the input of a call that was cut is its text."""
-        return self._message_so_far(is_last=True)
+        return self.message(is_last=True)
 
-    def _message_so_far(self, *, is_last: bool) -> Any:
+    def message(self, *, is_last: bool = False) -> Any:
+        """Return the message so far, with arguments of calls as far as they are certain."""
         blocks = plain(self._blocks)
         for index, text in self._inputs.items():
-            is_whole = is_last or index not in self._open
+            is_whole = is_last or self.is_over or index not in self._open
             blocks[index]["input"] = input_so_far(str(text), is_last=is_whole)
         return {"role": "assistant", **(self._message or {}), "content": blocks}

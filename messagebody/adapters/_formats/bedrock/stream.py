@@ -28,6 +28,7 @@ class ConverseEvents(Accumulator):
     """Blocks with an index, which grow and stop; a text has no event that starts it."""
 
     format = "bedrock"
+    members = _EVENTS
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -36,7 +37,6 @@ class ConverseEvents(Accumulator):
         self._places: dict[int, int] = {}
         self._inputs: dict[int, Pieces] = {}
         self._stopped: set[int] = set()
-        self._is_finished = False
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take an event: an object whose one member says what it is."""
@@ -55,14 +55,14 @@ class ConverseEvents(Accumulator):
             self.speak(role)
             self._role = role
         elif kind == "messageStop":
-            self._is_finished = True
+            self.is_finished = True
             self.note_end(held)
         elif kind != "metadata":
             self._of_block(kind, held)
 
     def _of_block(self, kind: str, held: dict[str, Any]) -> None:
         index = member(held, "contentBlockIndex", int)
-        if self._is_finished:
+        if self.is_finished:
             raise OutOfPlace("the message has stopped")
         if index in self._stopped:
             raise OutOfPlace(f"block {index} has stopped")
@@ -159,18 +159,15 @@ class ConverseEvents(Accumulator):
         """Return whether an event is about the message as a whole."""
         return "metadata" in event
 
-    def message(self) -> Any:
-        """Return the message so far, with arguments of calls as far as they are certain."""
-        return self._message_so_far(is_last=self._is_finished or self.is_over)
-
     def whole(self) -> Any:
         """Return the message; the input of a call that was cut is its text."""
-        return self._message_so_far(is_last=True)
+        return self.message(is_last=True)
 
-    def _message_so_far(self, *, is_last: bool) -> Any:
+    def message(self, *, is_last: bool = False) -> Any:
+        """Return the message so far, with arguments of calls as far as they are certain."""
         blocks = [_message_block(block) for block in plain(self._blocks)]
         for index, text in self._inputs.items():
-            is_whole = is_last or index in self._stopped
+            is_whole = is_last or not self.is_cut() or index in self._stopped
             use = blocks[self._places[index]]["toolUse"]
             use["input"] = input_so_far(str(text), is_last=is_whole)
         for block in blocks:
@@ -183,11 +180,7 @@ class ConverseEvents(Accumulator):
 
     def _is_shown(self, index: int, image: dict[str, Any]) -> bool:
         """Return whether all of a picture has come: half of one is none."""
-        return bool(image.get("source")) and (index in self._stopped or self._is_finished)
-
-    def is_cut(self) -> bool:
-        """Return whether the message has not stopped."""
-        return not (self._is_finished or self.is_over)
+        return bool(image.get("source")) and (index in self._stopped or self.is_finished)
 
 
 _EMPTY: Final[dict[str, Callable[[], dict[str, Any]]]] = {

@@ -42,7 +42,6 @@ class GeminiChunks(Accumulator):
         self._parts: list[Any] = []
         self._sources: dict[str, Any] = {}
         self._call: dict[str, Any] | None = None
-        self._is_finished = False
         self._id = CommonId()
 
     def feed(self, event: dict[str, Any]) -> None:
@@ -77,19 +76,17 @@ class GeminiChunks(Accumulator):
         told = {name: _either(candidate, name) for name in _SOURCES}
         self._sources |= {name: about for name, about in told.items() if about}
         if candidate.get("finishReason") or candidate.get("finish_reason"):
-            self._is_finished = True
+            self.is_finished = True
             self.note_end(candidate)
 
     def _note_end_in(self, event: dict[str, Any]) -> None:
         """Note an end without a candidate: the request was blocked, or there is an error."""
         feedback = _either(event, "promptFeedback")
         if _either(feedback, "blockReason"):
-            self._is_finished = True
+            self.is_finished = True
             self.note_end(feedback)
         if event.get("error"):
-            self._is_finished = True
-            self.note_end({"error": event["error"]})
-            self.ending = self.ending or "error"
+            self.fail({"error": event["error"]}, ends=False)
 
     def _take(self, part: dict[str, Any]) -> None:
         said = None if "text" in part else part.get("functionCall")
@@ -98,7 +95,7 @@ class GeminiChunks(Accumulator):
             self._sign(part)  # it ends a call that has ended before
             return
         # Older models state the usual end in each chunk.
-        if self._is_finished and self.ending is not None:
+        if self.is_finished and self.ending is not None:
             raise OutOfPlace("the candidate has finished")
         if call is not None and self._call is not None and _goes_on(self._call, call):
             self._grow_call(self._call, call)
@@ -175,10 +172,6 @@ class GeminiChunks(Accumulator):
         role = "model" if self.role in (None, "assistant") else self.role
         content = {"role": role, "parts": parts}
         return {"content": content, **_placed(self._sources, parts)} if self._sources else content
-
-    def is_cut(self) -> bool:
-        """Return whether the candidate has not finished."""
-        return not self._is_finished
 
 
 _SILENT: Final = frozenset({"text", "thought"})

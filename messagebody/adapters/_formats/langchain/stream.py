@@ -50,10 +50,16 @@ class MessagePieces(Accumulator):
         self._kind = "ai"
         self._about: dict[str, Any] = {}
         self._blocks: list[dict[str, Any]] = []
-        self._is_list = self._is_finished = False
+        self._is_list = False
         self._calls: list[ArrivingCall] = []
         self._arriving = ArrivingCalls(lambda call: self.begin(self._calls, call), self.grow)
         self._id, self._run = CommonId(may_vary=True), CommonId()
+
+    @classmethod
+    def detect(cls, event: dict[str, Any]) -> bool:
+        """Return whether an event can only be one of this stream."""
+        kind = event["id"][-1] if is_constructor(event) else event.get("type")
+        return isinstance(kind, str) and kind in _KINDS and kind.endswith(_CHUNK)
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk, in the form of `model_dump`, `message_to_dict` or `dumpd`."""
@@ -81,7 +87,7 @@ class MessagePieces(Accumulator):
         if about or "id" not in self._about:
             self._note(data, about)
         if said == kind:
-            self._is_finished = True
+            self.is_finished = True
         if data.get("chunk_position") == "last":
             self.end()
 
@@ -106,7 +112,7 @@ class MessagePieces(Accumulator):
             self._add(before, held, is_sum=name == _SUMMED, is_text=name == "additional_kwargs")
         metadata = about.get("response_metadata", {})
         if any(map(metadata.get, _REASONS)):
-            self._is_finished = True
+            self.is_finished = True
         if not _ENDS.isdisjoint(metadata):
             self.note_end(metadata)
 
@@ -222,10 +228,6 @@ class MessagePieces(Accumulator):
             name, made = _call_block(call)
             data.setdefault(name, []).append(made)
         return {"type": self._kind, "data": data}
-
-    def is_cut(self) -> bool:
-        """Return whether no chunk said that it is the last, or why the model stopped."""
-        return not (self.is_over or self._is_finished)
 
 
 _OF_CALL: Final = frozenset({"index", "id", "name", "args", "type"})

@@ -17,6 +17,7 @@ from messagebody.adapters.streams._accumulator import (
 )
 from messagebody.adapters.streams._calls import ArrivingCall, ArrivingCalls
 
+_CHUNK: Final = "chat.completion.chunk"
 _REPLACED: Final = frozenset(
     {"id", "type", "index", "format", "signature", "name", "channel", "phase", "status"}
 )
@@ -33,14 +34,25 @@ class ChatChunks(Accumulator):
     """Chunks with pieces of the one choice and of its calls."""
 
     format = "openai-chat"
+    tag = "object"
+    types = (_CHUNK,)
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._message: dict[str, Any] = {"role": "assistant", "content": None}
         self._calls: list[ArrivingCall] = []
         self._arriving = ArrivingCalls(lambda call: self.begin(self._calls, call), self.grow)
-        self._is_finished = self._has_usage = False
+        self._has_usage = False
         self._id = CommonId(may_vary=True)
+
+    @classmethod
+    def detect(cls, event: dict[str, Any]) -> bool:
+        """Return whether an event can only be one of this stream."""
+        choices = event.get("choices")
+        if isinstance(choices, list):
+            return any(isinstance(each, dict) and "delta" in each for each in choices)
+        is_own = event.get("done") is not True and chunk_of(event) is not None
+        return is_own or super().detect(event)
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk, or an event of the own stream of a service that speaks the format."""
@@ -53,7 +65,7 @@ class ChatChunks(Accumulator):
         if "choices" not in event and event.get("object") != _CHUNK:
             raise UnknownEvent
         choices = objects(event, "choices")
-        begins = _begins(choices) or (self._is_finished and bool(choices))
+        begins = _begins(choices) or (self.is_finished and bool(choices))
         self._id.require(event.get("id"), is_beginning=begins)
         # Some services state no reason why the choice is finished; their usage comes last.
         if not choices and event.get("usage"):
@@ -69,19 +81,17 @@ class ChatChunks(Accumulator):
             is_again = _repeats(choice, self._message)
             delta = {} if is_again else _delta_of(choice, is_chunk=is_chunk)
             # Services go on after the finish, for example with the usage; only content is wrong.
-            if self._is_finished and any(map(delta.get, delta.keys() - {"role"})):
+            if self.is_finished and any(map(delta.get, delta.keys() - {"role"})):
                 raise OutOfPlace("the choice has finished")
             self._delta(delta)
             if choice.get("finish_reason") not in _UNFINISHED:
-                self._is_finished = True
+                self.is_finished = True
                 self.note_end(choice)
 
     def _fail(self, event: dict[str, Any]) -> None:
         for choice in objects(event, "choices"):
             self.note_end(choice)
-        self.note_end({"error": event.get("error") or event})
-        self.ending = self.ending or "error"
-        self._is_finished = True
+        self.fail({"error": event.get("error") or event}, ends=False)
 
     def _delta(self, delta: dict[str, Any]) -> None:
         for key, value in delta.items():
@@ -177,7 +187,7 @@ class ChatChunks(Accumulator):
 
     def is_cut(self) -> bool:
         """Return whether the stream ended before the choice."""
-        return not (self._is_finished or self._has_usage)
+        return not (self.is_finished or self._has_usage)
 
 
 def _begins(choices: list[dict[str, Any]]) -> bool:
@@ -202,7 +212,6 @@ def _repeats(choice: dict[str, Any], message: dict[str, Any]) -> bool:
     return bool(said.get("content") == str(held))
 
 
-_CHUNK: Final = "chat.completion.chunk"
 _OF_CALL: Final = frozenset({"index", "id", "function", "custom"})
 
 

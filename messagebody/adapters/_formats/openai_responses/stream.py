@@ -45,6 +45,8 @@ class ResponsesEvents(Accumulator):
     """Items and contents, which are added, grow and are done; each event has a number."""
 
     format = "openai-responses"
+    types = ("response.",)
+    late = ("keepalive",)
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -152,10 +154,6 @@ class ResponsesEvents(Accumulator):
             self.grow(holder[key], event.get("delta"))
         elif step == "done" and isinstance(event.get(key), str):
             holder[key] = event[key]
-
-    def may_follow(self, event: dict[str, Any]) -> bool:
-        """Return whether an event says nothing, and only keeps the connection open."""
-        return event.get("type") == "keepalive"
 
     def message(self) -> Any:
         """Return the items so far, without those that have no content yet."""

@@ -28,6 +28,8 @@ class ResponseEvents(Accumulator):
     """Parts, which start with an index and grow; a part that starts again is replaced."""
 
     format = "pydantic-ai"
+    tag = "event_kind"
+    types = (*_OF_PARTS, *_OTHERS, *_CALLS, *_RESULTS)
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

@@ -28,6 +28,11 @@ class MessageChunks(Accumulator):
     """Texts and thoughts, which start, grow and end by id, and tools with input and output."""
 
     format = "vercel-ai"
+    late = ("message-metadata", "finish-step")
+    types = (
+        "start", "text-start", "text-delta", "reasoning-start", "reasoning-delta", "finish-step",
+        "tool-input-start", "tool-input-delta", "tool-input-available", "tool-output-available",
+    )  # fmt: skip
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -203,23 +208,19 @@ class MessageChunks(Accumulator):
 
     def may_follow(self, event: dict[str, Any]) -> bool:
         """Return whether an event is about the message or the interface, and has no content."""
-        is_aside = event.get("type") in ("message-metadata", "finish-step")
-        return is_aside or event.get("transient") is True
-
-    def message(self) -> Any:
-        """Return the message so far, with inputs of tools as far as they are certain."""
-        return self._message_so_far(is_last=self.is_over)
+        return super().may_follow(event) or event.get("transient") is True
 
     def whole(self) -> Any:
         """Return the message; the input of a call that was cut is its text."""
-        return self._message_so_far(is_last=True)
+        return self.message(is_last=True)
 
-    def _message_so_far(self, *, is_last: bool) -> Any:
+    def message(self, *, is_last: bool = False) -> Any:
+        """Return the message so far, with inputs of tools as far as they are certain."""
         parts = plain(self._parts)
         for part in parts:
             if part.get("state") == "input-streaming" and part.get("toolCallId") in self._inputs:
                 text = str(self._inputs[part["toolCallId"]])
                 part["rawInput"] = text
-                if not is_last:
+                if not (is_last or self.is_over):
                     part["input"] = partial_json(text)
         return {**self._message, "parts": parts}
