@@ -4,23 +4,21 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._core import count_of, text_changes
+from messagebody._core import count_of
 from messagebody.errors import MissingDependency
 from messagebody.links import each_link
 from messagebody.rendering._changes import Changes
-from messagebody.rendering._contents import Contents, Shown, fold, json_text, pair_of
+from messagebody.rendering._contents import Contents, Shown
 from messagebody.rendering._directories import Directory, gathered
 from messagebody.rendering._elements import Html, element
-from messagebody.rendering._limits import COMPARED, LINKED_FROM, OPEN_PARTS, PROBLEMS, more_with
-from messagebody.rendering._tables import kind_of, preview, size_of, total_size, type_of
-
-_COLOURED: Final = frozenset({"text", "image", "audio", "video"})
-_SIGNS: Final = {"+": "ins", "-": "del", "@": "b"}
+from messagebody.rendering._limits import LINKED_FROM, OPEN_PARTS, PROBLEMS, more_with
+from messagebody.rendering._pieces import badge, card, dot, facts, figure, fold, link, pair_of
+from messagebody.rendering._tables import preview, size_of, total_size, type_of
 
 Place = tuple[int, "messagebody.Part", Shown]
 """A part with its position and its content."""
@@ -41,7 +39,6 @@ class Cards:
     contents: Contents
     changes: Changes = attrs.field(factory=Changes)
     problems: "dict[int | None, list[messagebody.schema.Violation]]" = attrs.field(factory=dict)
-    compared: int = attrs.field(default=COMPARED, init=False)
 
     @cached_property
     def _parts(self) -> "Sequence[messagebody.Part]":
@@ -105,7 +102,7 @@ class Cards:
         part = self._parts[index]
         name = preview(part, 40) or part.content_type if part.name is None else part.name
         shown = name if part.name is None else name.removeprefix(said)
-        return element("a", _dot(part), element("bdi", shown), *self._marks(index),
+        return element("a", dot(part), element("bdi", shown), *self._marks(index),
                        href=f"#{self.contents.anchor(index)}", title=name)  # fmt: skip
 
     def _marks(self, *positions: int) -> Iterator[Html]:
@@ -163,7 +160,7 @@ class Cards:
             elif kind == "picture" and len(run) > 1:
                 yield self._sheet(places, said, is_open=is_open)
             else:
-                yield from (self.card(*place, said=said, is_open=is_open) for place in places)
+                yield from (self._card(*place, said=said, is_open=is_open) for place in places)
 
     def _kind(self, entry: "int | Directory") -> str:
         if isinstance(entry, Directory):
@@ -192,7 +189,7 @@ class Cards:
         ):
             count = sum(index in found for index in positions)
             if count:
-                yield element("span", f"{count:,} {word}", class_=f"badge {look}".strip())
+                yield badge(f"{count:,} {word}", look)
 
     def _removed(self) -> Iterator[Html]:
         if self.changes.removed:
@@ -213,53 +210,37 @@ class Cards:
         return element("details", summary, sheet, class_="part", open=is_open)
 
     def _figure(self, index: int, part: "messagebody.Part", shown: Shown, *, said: str) -> Html:
-        anchor = self.contents.anchor(index)
-        larger = element("a", shown.html, href=f"#{anchor}", title="Show it larger")
-        cross = "\N{MULTIPLICATION SIGN}"
-        smaller = element("a", cross, href="#", class_="smaller", aria_label="Show it smaller")
         was = self._picture_before(index, shown)
-        caption = element("figcaption", *self._heading(index, part, said))
-        return element("figure", larger, smaller, caption, *self._remarks(index, part, shown),
-                       *filter(None, [was]),
-                       self.contents.keeping(index, part, shown), id=anchor)  # fmt: skip
+        return figure(
+            shown.html, self._heading(index, part, said), *self._remarks(index, part, shown),
+            *filter(None, [was]), self.contents.keeping(index, part, shown),
+            anchor=self.contents.anchor(index), back="",
+        )  # fmt: skip
 
-    def card(
-        self, index: int, part: "messagebody.Part", shown: Shown, *, said: str = "",
-        is_open: bool = True,
-    ) -> Html:  # fmt: skip
-        """Return one part with all that is known of it.
-
-        Arguments:
-            index: its position.
-            part: the part.
-            shown: its content.
-            said: the directory that the page says above it; the card leaves it out.
-            is_open: whether the card is unfolded; one with news is in any case.
-        """
-        # A link to an element inside opens the section, and a link to the section would not.
+    def _card(
+        self, index: int, part: "messagebody.Part", shown: Shown, *, said: str, is_open: bool
+    ) -> Html:
         was = self._picture_before(index, shown)
         html = shown.html if was is None else pair_of(was, "before", shown.html)
-        inside = element("div", *self._remarks(index, part, shown), html,
-                         self.contents.keeping(index, part, shown),
-                         id=self.contents.anchor(index), class_="content")  # fmt: skip
-        summary = element("summary", *self._heading(index, part, said))
-        is_open = is_open or self._is_opened(index)
-        return element("details", summary, inside, class_="part", open=is_open)
+        return card(
+            self._heading(index, part, said), *self._remarks(index, part, shown), html,
+            self.contents.keeping(index, part, shown),
+            anchor=self.contents.anchor(index), is_open=is_open or self._is_opened(index),
+        )  # fmt: skip
 
     def _heading(self, index: int, part: "messagebody.Part", said: str) -> Iterator[Html]:
-        yield _dot(part)
+        yield dot(part)
         name = _name(part, index)
         yield element("bdi", name.removeprefix(said),
                       class_="name" if part.name is not None else "name unnamed",
                       title=name if said else None)  # fmt: skip
         if index in self.changes.added:
-            yield element("span", "new", class_="badge good")
+            yield badge("new", "good")
         if index in self.changes.changed:
-            yield element("span", "changed", class_="badge")
+            yield badge("changed")
         if index in self.problems:
-            yield element("span", "✗ not accepted", class_="badge bad")
-        size = "" if part.size is None else f"  {size_of(part)}"
-        yield element("small", f"{type_of(part)}{size}")
+            yield badge("✗ not accepted", "bad")
+        yield facts(part)
 
     def _remarks(self, index: int, part: "messagebody.Part", shown: Shown) -> Iterator[Html]:
         """Yield the remarks about a part besides its content."""
@@ -271,7 +252,7 @@ class Cards:
             yield self._difference(self.changes.changed[index], shown)
         about = {**(part.metadata or {}), **part.extra}
         if about:
-            yield fold("Metadata", json_text(about))
+            yield fold("Metadata", self.contents.json(about))
 
     @cached_property
     def _linked_from(self) -> dict[str, list[int]]:
@@ -293,50 +274,28 @@ class Cards:
     def _holders(self, name: str) -> Html:
         """Return links to the parts that link to a part."""
         holders = self._linked_from[name]
-        links = [
-            element("a", element("bdi", _name(self._parts[index], index)),
-                    href=f"#{self.contents.anchor(index)}")
-            for index in holders[:LINKED_FROM]
-        ]  # fmt: skip
-        left = len(holders) - len(links)
+        words: list[str] = []
+        for index in holders[:LINKED_FROM]:
+            name = element("bdi", _name(self._parts[index], index))
+            words += [", ", link(f"#{self.contents.anchor(index)}", name)]
+        left = len(holders[LINKED_FROM:])
         more = f" and {count_of(left, 'other part')}" if left else ""
-        return element("p", "linked from ", *_with_commas(links), more, class_="note from")
+        return element("p", "linked from ", *words[1:], more, class_="note from")
 
     def _picture_before(self, index: int, new: Shown) -> Html | None:
-        """Return the picture that a changed one was before."""
         old = self.changes.changed.get(index)
-        if old is None or not new.picture or kind_of(old) != "image":
-            return None
-        was = self.contents.show(old)
-        return was.html if was.picture else None
+        return None if old is None else self.contents.picture_before(old, new)
 
     def _difference(self, old: "messagebody.Part", new: Shown) -> Html:
         """Return the lines that differ, or a note that everything is different."""
-        before = self.contents.text_of(old)
-        self.compared -= 1
-        lines = None
-        if before is not None and new.text is not None and self.compared >= 0:
-            lines = text_changes(before, new.text)
-        if not lines:
-            was = f"before: {type_of(old)}, {size_of(old)}"
-            return element("p", was, class_="note")
-        signed = [element(_SIGNS.get(line[:1], "span"), line or " ") for line in lines[2:]]
-        lines_shown = element("pre", *signed, class_="diff", tabindex="0")
-        return fold("Changes", lines_shown, is_open=True)
-
-
-def _with_commas(links: Sequence[Html]) -> Iterator[str]:
-    for number, link in enumerate(links):
-        yield from (", ", link) if number else (link,)
+        lines = self.contents.changed_lines(old, new)
+        if lines is not None:
+            return fold("Changes", lines, is_open=True)
+        return element("p", f"before: {type_of(old)}, {size_of(old)}", class_="note")
 
 
 def _name(part: "messagebody.Part", index: int) -> str:
     return f"part {index}" if part.name is None else part.name
-
-
-def _dot(part: "messagebody.Part") -> Html:
-    kind = kind_of(part)
-    return element("i", class_=f"dot {kind}" if kind in _COLOURED else "dot")
 
 
 def _missing(violations: Sequence[Any]) -> Iterator[Html]:

@@ -1,11 +1,9 @@
 """Contents of parts as HTML: the view of each type, or the reason why it is not shown."""
 
-import json
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import attrs
 
@@ -27,6 +25,7 @@ from messagebody._core import (
     redact_urls,
     sniffing,
     strict_json,
+    text_changes,
 )
 from messagebody.errors import InvalidArgument, MessageBodyError, MissingDependency
 from messagebody.links import target_of
@@ -38,14 +37,16 @@ from messagebody.rendering._keeping import data_url, file_name, hex_lines, save_
 from messagebody.rendering._limits import (
     CHARACTERS,
     CODE,
+    COMPARED,
     LONGEST_CODE,
     MARKUP,
     PEEKS,
     PageLimits,
     more_with,
 )
-from messagebody.rendering._markup import Sieve, is_web_link
+from messagebody.rendering._markup import Sieve
 from messagebody.rendering._peeks import Citations, unmarked, with_peeks
+from messagebody.rendering._pieces import diff, fold, link, web_address
 from messagebody.rendering._tables import kind_of
 
 # Types that a browser shows and that fetch nothing. Playlists (HLS, DASH) are not among them: they
@@ -156,6 +157,7 @@ class Contents:
         self._colours = Room(CODE)
         self._items = Room(self.limits.items)
         self._peeks = Room(PEEKS)
+        self._compared = Room(COMPARED)
         self.unread: list[str] = []
         """Parts whose content could not be read, each with the reason."""
         self.places = {
@@ -163,7 +165,10 @@ class Contents:
             for i, part in enumerate(body)
             if part.name is not None
         }
-        """The anchors and parts that links and pictures in texts find by their names."""
+        """The anchors and parts that links and pictures in texts find by their names.
+
+        A part that is not shown has no anchor.
+        """
         self._text_at = ""
         self._holder: str | None = None
         self._pictured: dict[str, str] = {}
@@ -190,8 +195,8 @@ class Contents:
         """Return a content, but for a picture that a text shows a link to that text."""
         if not shown.picture or anchor not in self._pictured:
             return shown
-        link = element("a", "in a text", href=f"#{self._pictured[anchor]}")
-        note = element("p", "shown ", link, class_="note")
+        where = link(f"#{self._pictured[anchor]}", "in a text")
+        note = element("p", "shown ", where, class_="note")
         return attrs.evolve(shown, html=note, picture="")
 
     def show(self, part: "messagebody.Part") -> Shown:
@@ -247,6 +252,25 @@ class Contents:
         except NotShown:
             return None
 
+    def json(self, value: Any) -> Html:
+        """Return a JSON value that is no content, without secrets from URLs."""
+        return self._json(redact_urls(strict_json.dumps(value))).html
+
+    def changed_lines(self, old: "messagebody.Part", new: Shown) -> Html | None:
+        """Return the lines of a text that changed; None if there are none that can be shown."""
+        before = None if new.text is None else self.text_of(old)
+        if before is None or new.text is None or not self._compared.take(1):
+            return None
+        lines = text_changes(before, new.text)
+        return diff(lines[2:]) if lines else None
+
+    def picture_before(self, old: "messagebody.Part", new: Shown) -> Html | None:
+        """Return the picture that a part was before; None if it was or is no picture."""
+        if not new.picture or kind_of(old) != "image":
+            return None
+        was = self.show(old)
+        return was.html if was.picture else None
+
     def _show_bytes(self, part: "messagebody.Part") -> Shown:
         data = self._bytes(part)
         if not data:
@@ -263,7 +287,7 @@ class Contents:
             return self._picture(_SVG, data, part)
         if is_text(part.content_type):
             text = _text(part, data)
-            citations = Citations(part, text, self.places)
+            citations = Citations((part.metadata or {}).get("citations"), self.places, text)
             # Marks would change what tables, JSON and code are.
             is_read = kind in _PROSE | {TEXT_PLAIN}
             shown = self._shown_text(part, citations.marked(text) if is_read else text)
@@ -448,7 +472,10 @@ class Contents:
 
     def _link_to(self, url: str) -> str | None:
         place = self._place(url)
-        return None if place is None else f"#{place[0]}"
+        if place is None:
+            return None
+        anchor, part = place
+        return f"#{anchor}" if anchor else web_address(part.url or "")
 
     def _place(self, url: str) -> "tuple[str, messagebody.Part] | None":
         target = target_of(url, self._holder)
@@ -502,14 +529,9 @@ def _origin(part: "messagebody.Part") -> Html:
     """Return the target of a reference: a link without secrets, or the URL as text."""
     if part.url is None or data_urls.is_data_url(part.url):
         return Html()
-    shown = redact_url(part.url, limit=2_000)
-    if not is_web_link(part.url):
-        return element("p", element("code", shown), class_="origin")
-    # Query and fragment may hold signatures and tokens, and people pass pages on.
-    target = urlsplit(part.url)._replace(query="", fragment="").geturl()
-    # The page's own address may be private, so the site behind the link must not get it.
-    link = element("a", shown, href=target, rel="noopener noreferrer nofollow")
-    return element("p", link, class_="origin")
+    shown, address = redact_url(part.url, limit=2_000), web_address(part.url)
+    target = element("code", shown) if address is None else link(address, shown)
+    return element("p", target, class_="origin")
 
 
 def as_source(text: str, most: int = CHARACTERS) -> Html:
@@ -534,37 +556,3 @@ def _shortened_element(text: str, tag: str, most: int, **attributes: str) -> Htm
         return shown
     words = f"{count_of(rest, 'more character')} ({more_with('characters')})"
     return joined(shown, element("p", words, class_="note"))
-
-
-def json_text(value: Any) -> Html:
-    """Return a JSON value in lines, without secrets from URLs."""
-    return as_source(redact_urls(_json_lines(value)))
-
-
-def _json_lines(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def pair_of(before: str, said: str, now: str) -> Html:
-    """Return an old picture beside the new one.
-
-    Arguments:
-        before: the old one.
-        said: what is said below it.
-        now: the new one.
-    """
-    was = element("figure", before, element("figcaption", said))
-    return element("div", was, element("figure", now, element("figcaption", "now")), class_="pair")
-
-
-def fold(title: str, *children: str, is_open: bool = False, look: str = "") -> Html:
-    """Return a section that the reader can open and close by its title.
-
-    Arguments:
-        title: the title.
-        *children: what is in it.
-        is_open: whether it begins open.
-        look: a further class.
-    """
-    return element("details", element("summary", title), *children,
-                   class_=f"fold {look}".rstrip(), open=is_open)  # fmt: skip

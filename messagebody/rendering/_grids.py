@@ -16,6 +16,7 @@ from messagebody._core import DEFAULT_LIMITS, count_of, strict_json
 from messagebody.errors import MissingDependency
 from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._limits import CELL, COLUMNS, ROWS, ROWS_SEEN, more_with
+from messagebody.rendering._pieces import framed
 
 # A column is aligned to the right if nearly all its values are numbers.
 _LOOKED_AT: Final = 50
@@ -282,17 +283,13 @@ def table(grid: Grid) -> Html:
     """Return a grid as an element, with a line that states how much it leaves out."""
     width = min(len(grid.head), COLUMNS)
     sides = [_side(row[column] for row in grid.rows) for column in range(width)]
-    head = element("tr", *(
-        _head(name, side, grid.order) for name, side in zip(grid.head, sides, strict=False)
-    ))  # fmt: skip
-    rows = [
-        element("tr", *(element("td", _cell_text(_spelt(value)), class_=side)
-                        for value, side in zip(row, sides, strict=False)))
+    heads = [_head(name, side, grid.order) for name, side in zip(grid.head, sides, strict=False)]
+    rows = (
+        [element("td", _cell_text(_spelt(value)), class_=side)
+         for value, side in zip(row, sides, strict=False)]
         for row in grid.rows
-    ]  # fmt: skip
-    inside = element("table", element("thead", head), element("tbody", *rows))
-    framed = element("div", inside, class_="grid", tabindex="0", role="region", aria_label="Table")
-    return joined(framed, _below(grid))
+    )  # fmt: skip
+    return joined(framed(heads, rows), _below(grid))
 
 
 def _head(name: str, side: str | None, order: Order | None) -> Html:

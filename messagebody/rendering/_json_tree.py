@@ -81,24 +81,26 @@ def _entries(value: "dict[str, Any] | list[Any]") -> Iterator[tuple[Html, Any]]:
 
 
 def _is_short(value: Any) -> bool:
-    """Return whether a value fits into one line, without writing a long one."""
-    return items_of(value, _SHORT, _SHORT) <= _SHORT // 2 and _length(value, _SHORT) <= _SHORT
-
-
-def _length(value: Any, most: int) -> int:
-    """Return about how many characters a value takes; counting ends after `most`."""
-    count, pending = 0, [value]
-    while pending and count <= most:
+    """Return whether a value fits into one line; of a long one, little is looked at."""
+    room, pending = _SHORT, [value]
+    while pending and room >= 0:
         value = pending.pop()
-        if isinstance(value, dict):
-            count += 2 + sum(len(name) + 6 for name in value)
-            pending += value.values()
-        elif isinstance(value, list):
-            count += 2 + 2 * len(value)
-            pending += value
+        if isinstance(value, dict | list):
+            # Brackets, and what is between names, values and items.
+            room -= 2 + len(value) * (4 if isinstance(value, dict) else 2)
+            pending += islice(_children(value), _SHORT)
         else:
-            count += len(value) + 2 if isinstance(value, str) else len(_text(value))
-    return count
+            room -= len(value) + 2 if isinstance(value, str) else len(_text(value))
+    return room >= 0
+
+
+def _children(value: "dict[str, Any] | list[Any]") -> Iterator[Any]:
+    """Yield the names and values of an object, or the items of an array."""
+    if isinstance(value, list):
+        yield from value
+    else:
+        for name, each in value.items():
+            yield from (name, each)
 
 
 def _inline(value: Any) -> Html:

@@ -28,6 +28,8 @@ CITATIONS: Final = 500
 """Citations of a text that a page shows."""
 PEEKS: Final = 500
 """Links of a page that show the beginning of their part."""
+LABEL: Final = 200
+"""Characters of the name of a tool, a speaker or a source."""
 LINKED_FROM: Final = 20
 """Links to a part that a page lists at it."""
 COLUMNS: Final = 50

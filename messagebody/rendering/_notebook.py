@@ -17,6 +17,7 @@ from messagebody.findings import Finding, Severity
 from messagebody.rendering._contents import Contents, as_source
 from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._limits import PageLimits
+from messagebody.rendering._pieces import badge, framed
 from messagebody.rendering._tables import kind_of, place_of, preview, size_of, total_size, type_of
 from messagebody.rendering._verdicts import (
     REASONS,
@@ -35,7 +36,7 @@ _PREVIEW: Final = 80
 # Pictures of the table of a body: small ones, and not many.
 _THUMBNAIL: Final = "256 KiB"
 _THUMBNAILS: Final = "1 MiB"
-_VERDICTS: Final = {"always": "badge good", "undecided": "badge"}
+_VERDICTS: Final = {"always": "good", "undecided": ""}
 
 
 @cache
@@ -52,11 +53,8 @@ def _view(*children: Html) -> str:
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "") -> Html:
-    columns = element("tr", *(element("th", title, scope="col") for title in head))
-    lines = (element("tr", *(element("td", cell) for cell in row)) for row in rows)
-    above = element("caption", caption) if caption else Html()
-    inside = element("table", above, element("thead", columns), element("tbody", *lines))
-    return element("div", inside, class_="grid")
+    heads = [element("th", title, scope="col") for title in head]
+    return framed(heads, ([element("td", cell) for cell in row] for row in rows), caption)
 
 
 def body_html(body: "messagebody.MessageBody") -> str:
@@ -139,12 +137,12 @@ def schema_html(schema: "messagebody.MessageBodySchema") -> str:
 def verdict_html(result: "messagebody.Compatibility") -> str:
     """Return an answer to `check`: the verdict, its reasons, and a counterexample as a table."""
     verdict = str(result.verdict)
-    badge = element("span", verdict, class_=_VERDICTS.get(verdict, "badge bad"))
     shown = grouped(result.reasons[:REASONS])
     reasons = [each for group in shown for each in _on_group(group)]
     if more := more_reasons(result):
         reasons.append(element("p", more))
-    return _view(element("p", badge), *reasons, *_on_counterexample(result))
+    said = element("p", badge(verdict, _VERDICTS.get(verdict, "bad")))
+    return _view(said, *reasons, *_on_counterexample(result))
 
 
 def _on_group(group: Sequence["messagebody.compatibility.Reason"]) -> Iterator[Html]:
@@ -206,8 +204,8 @@ def _violation_row(violation: Violation) -> tuple[str, ...]:
 
 
 def _finding_row(finding: Finding) -> tuple[str, ...]:
-    look = "badge bad" if finding.severity is Severity.ERROR else "badge"
-    severity = element("span", str(finding.severity).lower(), class_=look)
+    look = "bad" if finding.severity is Severity.ERROR else ""
+    severity = badge(str(finding.severity).lower(), look)
     place = escape(finding.place or finding.where, limit=200)
     return severity, place, finding.problem, finding.check
 

@@ -17,6 +17,7 @@ from messagebody.rendering._changes import Changes
 from messagebody.rendering._contents import Contents
 from messagebody.rendering._elements import Html, element
 from messagebody.rendering._limits import CHARACTERS, MOST, PARTS, ROWS, TOTAL, PageLimits
+from messagebody.rendering._pieces import badge
 from messagebody.rendering._tables import total_size
 
 
@@ -185,7 +186,7 @@ def _verdict(
         return
     count = sum(map(len, problems.values()))
     words = f"✗ {count_of(count, 'violation')}" if count else "✓ valid"
-    yield element("span", words, class_="badge bad" if count else "badge good")
+    yield badge(words, "bad" if count else "good")
 
 
 def _change_counts(against: "messagebody.MessageBody | None", changes: Changes) -> Iterator[Html]:
@@ -193,4 +194,4 @@ def _change_counts(against: "messagebody.MessageBody | None", changes: Changes) 
         return
     counts = {"new": changes.added, "changed": changes.changed, "removed": changes.removed}
     told = [f"{len(found):,} {word}" for word, found in counts.items() if found]
-    yield element("span", ", ".join(told) or "no changes", class_="badge")
+    yield badge(", ".join(told) or "no changes")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import attrs
 
@@ -11,13 +12,15 @@ import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._core import redact_url
 from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._limits import CITATIONS
-from messagebody.rendering._markup import is_web_link
-from messagebody.rendering._tables import preview, size_of, type_of
+from messagebody.rendering._pieces import facts, link, short, web_address
+from messagebody.rendering._tables import preview
 
 _BEGINNING: Final = 240
 """Characters of a part, and of a quote, that a peek shows."""
 _QUOTES: Final = 3
 """Quotes of one source below a text."""
+_TITLES: Final = ("title", "filename")
+"""Members of citations with the title of the source."""
 # A rare punctuation mark, because letters could change how the text around them is read.
 _SIGN: Final = "\N{DOTTED CROSS}"
 _MARK: Final = re.compile(f"{_SIGN}([0-9]+){_SIGN}")
@@ -25,7 +28,7 @@ _LEFT_OVER: Final = re.compile(f"{_SIGN}[0-9]*{_SIGN}?")
 _LINK: Final = re.compile(r'(<a href="#([\w-]+)"[^>]*>)(.*?)(</a>)', re.DOTALL)
 
 Places = Mapping[str, "tuple[str, messagebody.Part]"]
-"""The anchors and parts of a page by the names of the parts."""
+"""The anchors and parts by the names of the parts; one that is not shown has no anchor."""
 
 
 def unmarked(value: str) -> str:
@@ -36,9 +39,7 @@ def unmarked(value: str) -> str:
 def peek(part: "messagebody.Part") -> Html:
     """Return what a link shows of the part that it leads to."""
     begins = preview(part, _BEGINNING) if part.text else ""
-    facts = f"{type_of(part)}  {size_of(part)}" if part.size is not None else type_of(part)
-    return element("span", element("b", part.name or "part"), begins, element("small", facts),
-                   class_="peek")  # fmt: skip
+    return element("span", element("b", part.name or "part"), begins, facts(part), class_="peek")
 
 
 def with_peeks(html: Html, places: Places, may_peek: Callable[[], bool]) -> Html:
@@ -63,118 +64,118 @@ def with_peeks(html: Html, places: Places, may_peek: Callable[[], bool]) -> Html
 # Citations
 
 
-@attrs.frozen
+@attrs.define
 class _CitedSource:
     """A source that a text rests on.
 
     Arguments:
         number: its number in the text.
-        label: its name, its title or its URL.
+        label: its title, its name or its URL; may be empty.
         href: where a link leads to; None for no link.
+        site: the host of a link to the web.
+        quotes: what is quoted of it, and where in it that stands.
     """
 
     number: int
     label: str
     href: str | None
+    site: str
+    quotes: list[tuple[str, str]] = attrs.field(factory=list)
 
-    def link(self, *children: str) -> Html:
-        rel = None if self.href is None or self.href[0] == "#" else "noopener noreferrer nofollow"
-        return element("a", *children, href=self.href, rel=rel)
+    def mark(self, quote: str, at: str) -> Html:
+        """Return the number that stands where a text cites it."""
+        words = element("q", quote) if quote else ""
+        shown = element("span", element("b", self.label), words, element("small", at),
+                        class_="peek")  # fmt: skip
+        return element("sup", link(self.href, str(self.number), shown))
 
-
-@attrs.frozen
-class _Cited:
-    """One citation: its source, the quote, and where in the source it stands."""
-
-    source: _CitedSource
-    quote: str
-    at: str
-
-    def peek(self) -> Html:
-        quote = element("q", self.quote) if self.quote else ""
-        return element("span", element("b", self.source.label), quote, element("small", self.at),
-                       class_="peek")  # fmt: skip
+    def row(self) -> Html:
+        """Return its row in the list below a text."""
+        named = link(self.href, self.label) if self.href else self.label
+        site = [" ", element("small", self.site)] if self.site else []
+        quotes = [element("q", each) for each in dict.fromkeys(q for q, _ in self.quotes) if each]
+        places = ", ".join(dict.fromkeys(at for _, at in self.quotes if at))
+        told = element("small", places) if places else ""
+        return element("li", named, *site, " ", *quotes[:_QUOTES], told)
 
 
 class Citations:
     """The citations of one text on a page.
 
     Arguments:
-        part: the part with the text.
-        text: its text.
-        places: the parts that it may cite.
+        citations: what cites, as in the metadata of a part; what is none is left out.
+        places: the parts that may be cited.
+        text: the text.
     """
 
-    def __init__(self, part: "messagebody.Part", text: str, places: Places) -> None:
-        held = (part.metadata or {}).get("citations")
+    def __init__(self, citations: Any, places: Places, text: str = "") -> None:
         self._places = places
         self._sources: dict[str, _CitedSource] = {}
-        self._cited: list[_Cited] = []
-        self._ends: list[tuple[int, int]] = []
-        for citation in islice(held, CITATIONS) if isinstance(held, list) else ():
-            source = self._source(citation) if isinstance(citation, dict) else None
-            if source is not None:
-                self._add(source, citation, len(text))
+        self._marks: list[tuple[int, Html]] = []
+        for citation in islice(citations, CITATIONS) if isinstance(citations, list) else ():
+            if isinstance(citation, dict):
+                self._add(citation, len(text))
         self._can_mark = _SIGN not in text
 
-    def _source(self, citation: dict[str, Any]) -> _CitedSource | None:
-        document = citation.get("document")
-        title = citation.get("title") or (isinstance(document, dict) and document.get("title"))
-        named = [each for each in (citation.get("part"), citation.get("url"), title)
-                 if isinstance(each, str) and each]  # fmt: skip
-        if not named:
-            return None
-        key = named[0]
-        if key not in self._sources:
-            href = None
-            if "part" in citation:
-                href = f"#{self._places[key][0]}" if key in self._places else None
-            elif is_web_link(key):
-                href = key
-            label = title if isinstance(title, str) else redact_url(key)
-            self._sources[key] = _CitedSource(len(self._sources) + 1, label[:_BEGINNING], href)
-        return self._sources[key]
-
-    def _add(self, source: _CitedSource, citation: dict[str, Any], length: int) -> None:
-        quote, end = citation.get("quote"), citation.get("end")
-        words = quote[:_BEGINNING] if isinstance(quote, str) else ""
-        self._cited.append(_Cited(source, words, _place_in(citation.get("at"))))
+    def _add(self, citation: dict[str, Any], length: int) -> None:
+        quote, end = _first_text(citation.get("quote"))[:_BEGINNING], citation.get("end")
+        source = self._source(citation, quote)
+        if source is None:
+            return
+        at = _place_in(citation.get("at"))
+        source.quotes.append((quote, at))
         if isinstance(end, int) and 0 < end <= length:
-            self._ends.append((end, len(self._cited) - 1))
+            mark = end, source.mark(quote, at)
+            if mark not in self._marks:
+                self._marks.append(mark)
+
+    def _source(self, citation: dict[str, Any], quote: str) -> _CitedSource | None:
+        """Return the source that a citation names, or that of its quote alone."""
+        name, document = citation.get("part"), citation.get("document")
+        anchor, part = self._places.get(name, ("", None)) if isinstance(name, str) else ("", None)
+        title = _first_text(
+            *(citation.get(each) for each in _TITLES),
+            document.get("title") if isinstance(document, dict) else None,
+            (part.metadata or {}).get("title") if part is not None else None,
+        )
+        given = citation.get("url") if part is None else part.url
+        url = "" if anchor else _first_text(given, citation.get("source"))
+        key = _first_text(name, url, title, quote)
+        if key and key not in self._sources:
+            href = f"#{anchor}" if anchor else web_address(url)
+            site = "" if anchor else urlsplit(href or "").hostname or ""
+            label = short(title or redact_url(url) or _first_text(name))
+            self._sources[key] = _CitedSource(len(self._sources) + 1, label, href, site)
+        return self._sources.get(key)
 
     def marked(self, text: str) -> str:
         """Return a text with a sign at the end of each range that is cited for."""
-        if not self._can_mark or not self._ends:
+        if not self._can_mark or not self._marks:
             return text
         pieces, position = [], 0
-        for end, number in sorted(self._ends):
+        for end, number in sorted((end, number) for number, (end, _) in enumerate(self._marks)):
             pieces += [text[position:end], f"{_SIGN}{number}{_SIGN}"]
             position = end
         return "".join([*pieces, text[position:]])
 
     def shown(self, html: Html) -> Html:
         """Return the elements of a marked text with numbers for signs, and the sources below."""
-        if not self._cited:
-            return html
-        if self._can_mark:
+        if self._sources and self._can_mark:
             html = Html(_LEFT_OVER.sub("", _MARK.sub(self._number, html)))
-        return joined(html, self._source_list())
+        return joined(html, self.listed())
 
     def _number(self, mark: re.Match[str]) -> str:
-        cited = self._cited[int(mark[1])] if int(mark[1]) < len(self._cited) else None
-        if cited is None:
-            return ""
-        return element("sup", cited.source.link(str(cited.source.number), cited.peek()))
+        number = int(mark[1])
+        return self._marks[number][1] if number < len(self._marks) else ""
 
-    def _source_list(self) -> Html:
-        rows = []
-        for source in self._sources.values():
-            said = [each for each in self._cited if each.source is source]
-            quotes = [element("q", each.quote) for each in said if each.quote]
-            places = ", ".join(dict.fromkeys(each.at for each in said if each.at))
-            rows.append(element("li", source.link(source.label), " ", *quotes[:_QUOTES],
-                                element("small", places)))  # fmt: skip
-        return element("ol", *rows, class_="cited", aria_label="Sources")
+    def listed(self) -> Html:
+        """Return the list of the sources; nothing if there are none."""
+        rows = [source.row() for source in self._sources.values()]
+        return element("ol", *rows, class_="cited", aria_label="Sources") if rows else Html()
+
+
+def _first_text(*values: Any) -> str:
+    return next((each for each in values if isinstance(each, str) and each), "")
 
 
 def _place_in(at: Any) -> str:

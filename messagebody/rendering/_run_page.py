@@ -22,7 +22,8 @@ from messagebody.rendering._limits import (
     more_with,
 )
 from messagebody.rendering._pages import Drawn, document, style_of
-from messagebody.rendering._said import ROLES, Said, anchor_of, badge, cut, marks_of, tool_line
+from messagebody.rendering._pieces import badge, short
+from messagebody.rendering._said import ROLES, Said, anchor_of, marks_of, message_link, tool_line
 from messagebody.rendering._tables import kind_of, preview, total_size
 
 Place = tuple[int, int]
@@ -182,7 +183,7 @@ class _Sections:
             yield _Fact(self.transcript.format)
         model = _model_in(self.transcript.about)
         if model is not None:
-            yield _Fact(cut(model))
+            yield _Fact(short(model))
         # A source that is only cited has no size here.
         bodies = (message.body for message in messages)
         parts = [part for body in bodies for part in body if part.size is not None]
@@ -236,7 +237,7 @@ class _Sections:
         """Return how a message ended, if otherwise than usual; what it refuses counts as such."""
         ending = self.transcript.messages[number].ending
         is_refusal = any(step.kind == "refusal" for step in self.steps[number])
-        return cut(ending) if ending is not None else "refuses" if is_refusal else ""
+        return short(ending) if ending is not None else "refuses" if is_refusal else ""
 
     def _wrong(self, number: int) -> str:
         """Return what is wrong with a message, its calls and their results, or nothing."""
@@ -267,7 +268,7 @@ class _Sections:
         tools = [self._tool((number, i)) for i in range(len(steps))]
         names = [part.name or part.content_type for step in steps for part in step.parts]
         told = [name for name in tools if name] or names
-        return cut(self.transcript.messages[number].name or ", ".join(told[:3]) or "empty")
+        return short(self.transcript.messages[number].name or ", ".join(told[:3]) or "empty")
 
     def _tool(self, place: Place) -> str | None:
         """Return the tool of a call or result; some formats name it only in the call."""
@@ -315,7 +316,7 @@ class _Sections:
             content.append(element("p", "an empty message", class_="note"))
         return element(
             "article", self._heading(number, message, role), *problem,
-            *_losses(message.losses), *content, self.said.grounds(number, message.about),
+            *_losses(message.losses), *content, self.said.grounds(message.about),
             self.said.details(_about(message, steps)),
             id=anchor_of(number), class_=f"message {role}",
         )  # fmt: skip
@@ -343,15 +344,15 @@ class _Sections:
 
     def _heading(self, number: int, message: ChatMessage, role: str) -> Html:
         anchor = anchor_of(number)
-        word = cut(message.role) if role == "message" and message.role else role
+        word = short(message.role) if role == "message" and message.role else role
         said = [element("a", word, href=f"#{anchor}", class_="role")]
         if message.name:
-            said.append(element("bdi", cut(message.name)))
+            said.append(element("bdi", short(message.name)))
         model = _model_in(message.about)
         if model:
-            said.append(element("small", cut(model)))
+            said.append(element("small", short(model)))
         if message.ending is not None:
-            said.append(badge(cut(message.ending), "bad"))
+            said.append(badge(short(message.ending), "bad"))
         if role == "tool":
             places = [(number, position) for position in range(len(self.steps[number]))]
             said += [self._answers(self.asked[place]) for place in places if place in self.asked]
@@ -369,8 +370,8 @@ class _Sections:
     def _answers(self, call: Place) -> Html:
         """Return what stands in the place of a result that is beside its call."""
         name = self.steps[call[0]][call[1]].name or "a call"
-        link = element("a", f"message {call[0]}", href=f"#{anchor_of(call[0])}")
-        return element("span", "answers ", element("code", cut(name)), " in ", link)
+        where = message_link(call[0])
+        return element("span", "answers ", element("code", short(name)), " in ", where)
 
     def _call(self, place: Place, call: Step) -> Html:
         head = tool_line(call.name or "tool", *marks_of(call))
@@ -388,8 +389,7 @@ class _Sections:
             return tool_line("result", badge("the answer is not on this page"))
         result = self.steps[answer[0]][answer[1]]
         self.said.enter(answer[0], self.transcript.messages[answer[0]].body)
-        link = element("a", f"message {answer[0]}", href=f"#{anchor_of(answer[0])}")
-        where = [element("small", link)] if answer[0] != call[0] else []
+        where = [element("small", message_link(answer[0]))] if answer[0] != call[0] else []
         head = tool_line("result", *marks_of(result), *where)
         return joined(head, *self.said.result(answer[0], result))
 

@@ -1,35 +1,33 @@
 """What the steps of a run say, as HTML: texts, files, arguments, results, and what changed."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._core import (
-    DEFAULT_LIMITS,
-    JSON,
-    TEXT_PLAIN,
-    Part,
-    escape,
-    essence,
-    redact_url,
-    redact_urls,
-    strict_json,
-    text_changes,
-)
+from messagebody._core import DEFAULT_LIMITS, JSON, TEXT_PLAIN, Part, essence, strict_json
 from messagebody.adapters import Step
 from messagebody.errors import MissingDependency
 from messagebody.rendering._changes import key_of
-from messagebody.rendering._contents import Contents, Shown, fold, pair_of
+from messagebody.rendering._contents import Contents, Shown
 from messagebody.rendering._elements import Html, element, joined
-from messagebody.rendering._markup import is_web_link
-from messagebody.rendering._tables import kind_of, size_of, type_of
+from messagebody.rendering._peeks import Citations
+from messagebody.rendering._pieces import (
+    badge,
+    card,
+    dot,
+    facts,
+    figure,
+    fold,
+    link,
+    pair_of,
+    short,
+    web_link,
+)
+from messagebody.rendering._tables import size_of, type_of
 
-_MOST_CITED: Final = 100
-"""Citations that are listed below one text."""
 _MOST_ARGUMENTS: Final = 20
 """Arguments of a call that stand one below the other; more are shown as one value."""
 _FOLDED: Final = 1_200
@@ -39,12 +37,6 @@ _SHORT: Final = 80
 _LONGEST: Final = 500
 """Characters of a text among the members of a message that are not content."""
 ROLES: Final = frozenset({"user", "assistant", "system", "tool"})
-_TITLES: Final = ("title", "document_title", "filename")
-"""Members of citations with the title of the source."""
-_LONGEST_NAME: Final = 2_000
-"""Characters of a name that are looked at."""
-_NAME: Final = 200
-"""Characters of the name of a tool, a speaker or a source."""
 _CODE: Final = {"python": "text/x-python", "bash": "text/x-shellscript"}
 """The types of what some tools run, by the name of the tool."""
 _FORMATTED: Final = re.compile(r"^(?:#{1,6}|[-*+]|\d{1,9}[.)]|>) |\*\*\S|^```|\]\(", re.MULTILINE)
@@ -55,12 +47,16 @@ _HIDDEN: Final = re.compile(r"<|&#?\w+;|\]:")
 _NUMBERED: Final = re.compile(r"(?:/tool/results/\d+)?/(?:(?:images|sources|code)/)?\d+")
 _SOURCE: Final = re.compile(r"/sources/\d+")
 _RESULT: Final = re.compile(r"/tool/results/\d+(?=/)")
-_SIGNS: Final = {"+": "ins", "-": "del", "@": "b"}
 
 
 def anchor_of(number: int) -> str:
     """Return the `id` of a message."""
     return f"message-{number}"
+
+
+def message_link(number: int) -> Html:
+    """Return a link to a message."""
+    return link(f"#{anchor_of(number)}", f"message {number}")
 
 
 @attrs.define
@@ -76,20 +72,29 @@ class Said:
     """Messages in which a file is there again, and has changed."""
     is_unformatted: bool = attrs.field(default=False, init=False)
     """Whether Markdown is shown as text because the extra is not installed."""
-    _bodies: "dict[int, messagebody.MessageBody]" = attrs.field(factory=dict, init=False)
     _cited: dict[int, set[str]] = attrs.field(factory=dict, init=False)
     _last: dict[str, tuple[int, Part]] = attrs.field(factory=dict, init=False)
     _pictures: dict[Any, str] = attrs.field(factory=dict, init=False)
 
     def enter(self, number: int, body: "messagebody.MessageBody") -> None:
         """Begin a message: links in texts find its parts by their names from now on."""
-        self._bodies[number] = body
         self._cited[number] = {
-            str(cited.get("part")) for part in body for cited in _citations(part)
+            str(each.get("part"))
+            for part in body
+            for each in _dicts((part.metadata or {}).get("citations"))
         }
         for position, part in enumerate(body):
             if part.name is not None:
-                self.contents.places[part.name] = f"{anchor_of(number)}-part-{position}", part
+                anchor = f"{anchor_of(number)}-part-{position}"
+                is_source = self._is_source(number, part)
+                self.contents.places[part.name] = "" if is_source else anchor, part
+
+    def _is_source(self, number: int, part: Part) -> bool:
+        """Return whether a part is only named, among the sources of a text."""
+        if part.name in self._cited[number]:
+            return part.is_reference
+        is_named = part.url is not None and _SOURCE.fullmatch(part.name or "") is not None
+        return is_named and not self.contents.reads_references
 
     # Steps
 
@@ -97,8 +102,8 @@ class Said:
         """Return what a step says that is neither a call nor its result."""
         part = step.parts[0]
         if step.kind == "unknown":
-            title = "a block of another kind" + (f", {cut(step.name)}" if step.name else "")
-            return fold(title, self._json(part.read_json()), is_open=True)
+            title = "a block of another kind" + (f", {short(step.name)}" if step.name else "")
+            return fold(title, self.contents.json(_shortened(part.read_json())), is_open=True)
         if step.kind == "thought":
             return fold("Thoughts", self._spoken("assistant", _unnamed(part)).html)
         if step.kind == "refusal":
@@ -109,16 +114,15 @@ class Said:
             head = tool_line(title, *marks_of(step))
             return element("div", head, self.contents.show(part).html, class_="alone")
         if part.name is None and part.is_text:
-            return self._text(number, role, step)
-        if part.name in self._cited[number] and part.is_reference:
-            return Html()  # it is among the sources of its text
-        if part.url is not None and _SOURCE.fullmatch(part.name or "") and not self._reads:
-            return self._sources(number, [{"part": part.name}])
+            return self._text(role, step)
+        if self._is_source(number, part):
+            is_listed = part.name in self._cited[number]
+            return Html() if is_listed else self._sources([{"part": part.name}])
         card = self._card(number, part)
         if not isinstance(step.about.get("source"), str):
             return card
         # What a search found has its source beside the content.
-        return joined(card, self._sources(number, [{**(part.metadata or {}), **step.about}]))
+        return joined(card, self._sources([{**(part.metadata or {}), **step.about}]))
 
     def result(self, number: int, step: Step) -> Iterator[Html]:
         """Yield the parts of a result."""
@@ -132,17 +136,12 @@ class Said:
             else:
                 yield self._card(number, part)
 
-    @property
-    def _reads(self) -> bool:
-        """Whether references are read, and not only named."""
-        return self.contents.reads_references
-
     def _hit(self, part: Part) -> Html | None:
         """Return what a search found as a link with its title; None for another part."""
         title = (part.metadata or {}).get("title")
-        if part.url is None or self._reads or not isinstance(title, str):
+        if part.url is None or self.contents.reads_references or not isinstance(title, str):
             return None
-        return joined(web_link(part.url, cut(title)), " ", _site(part.url))
+        return web_link(part.url, short(title))
 
     def arguments(self, call: Step) -> Iterator[Html]:
         """Yield the arguments of a call: each with its name, if there are few."""
@@ -151,7 +150,7 @@ class Said:
             yield self._value(value, call)
             return
         for name, argument in value.items():
-            key = element("b", cut(name))
+            key = element("b", short(name))
             line = argument if isinstance(argument, str) else strict_json.dumps(argument)
             if len(line) <= _SHORT and "\n" not in line:
                 yield element("p", key, " ", element("code", line), class_="argument")
@@ -167,18 +166,11 @@ class Said:
 
     def details(self, about: dict[str, Any]) -> Html:
         """Return the members of a message that are not content, folded."""
-        if not about:
-            return Html()
-        return fold("Details", self._json(about))
-
-    def _json(self, value: Any) -> Html:
-        """Return a JSON value that is not content, without secrets from URLs."""
-        text = redact_urls(strict_json.dumps(_shortened(value)))
-        return self.contents.show(Part(text, content_type=JSON)).html
+        return fold("Details", self.contents.json(_shortened(about))) if about else Html()
 
     # Texts
 
-    def _text(self, number: int, role: str, step: Step) -> Html:
+    def _text(self, role: str, step: Step) -> Html:
         part = step.parts[0]
         other = (part.metadata or {}).get("role")
         speaker = other if other in ROLES else role
@@ -187,8 +179,7 @@ class Said:
         if speaker == "system" and len(shown.text or "") > _FOLDED:
             said = fold("Instructions", said)
         label = badge(speaker) if speaker != role else Html()
-        sources = self._sources(number, [step.about, *_citations(part)])
-        return element("div", label, said, sources, class_="says")
+        return element("div", label, said, class_="says")
 
     def _spoken(self, speaker: str, part: Part) -> Shown:
         """Return a text; models write Markdown, and their formats don't say so."""
@@ -205,39 +196,17 @@ class Said:
                 return attrs.evolve(shown, html=html)
         return self.contents.show(part)
 
-    def _sources(self, number: int, citations: Sequence[dict[str, Any]]) -> Html:
-        """Return the sources of a text, each once: links, titles, and what is quoted."""
-        found = dict.fromkeys(self._source(number, cited) for cited in citations)
-        rows = [element("li", source) for source in [*found][:_MOST_CITED] if source]
-        return element("ol", *rows, class_="sources") if rows else Html()
-
-    def grounds(self, number: int, about: dict[str, Any]) -> Html:
+    def grounds(self, about: dict[str, Any]) -> Html:
         """Return the sources that Gemini names for all of a message."""
         grounding = about.get("groundingMetadata", about.get("grounding_metadata"))
         held = grounding if isinstance(grounding, dict) else {}
         chunks = held.get("groundingChunks", held.get("grounding_chunks"))
-        inner = [[*each.values()] for each in chunks if isinstance(each, dict)] if isinstance(
-            chunks, list
-        ) else []  # fmt: skip
-        found = [each for values in inner for each in values if isinstance(each, dict)]
-        return self._sources(number, [{**each, "url": each.get("uri")} for each in found])
+        values = [value for chunk in _dicts(chunks) for value in chunk.values()]
+        return self._sources([{**each, "url": each.get("uri")} for each in _dicts(values)])
 
-    def _source(self, number: int, cited: dict[str, Any]) -> Html:
-        """Return a source: its title as a link if it has a URL, and the text that is quoted."""
-        source = self._bodies[number].get(str(cited.get("part")))
-        about = {} if source is None else source.metadata or {}
-        url = (
-            source.url
-            if source is not None
-            else cited.get("url", cited.get("part", cited.get("source")))
-        )
-        title = _first_text([*(cited.get(name) for name in _TITLES), about.get("title")])
-        quoted = _quoted_in(cited)
-        words = element("q", cut(quoted)) if quoted else Html()
-        if not isinstance(url, str) or not url:
-            return joined(*([cut(title)] if title else []), " ", words) if title or words else words
-        link = web_link(url, cut(title or redact_url(url, limit=_NAME)))
-        return joined(link, " ", _site(url), *([" ", words] if words else []))
+    def _sources(self, citations: list[dict[str, Any]]) -> Html:
+        """Return a list of sources: links, titles, and what is quoted."""
+        return Citations(citations, self.contents.places).listed()
 
     # Files
 
@@ -247,8 +216,8 @@ class Said:
         for part in parts:
             where = self._pictures.get(_content(part))
             if where is not None:
-                link = element("a", "the same picture", href=f"#{where}")
-                figures.append(element("p", link, " as before", class_="note"))
+                same = link(f"#{where}", "the same picture")
+                figures.append(element("p", same, " as before", class_="note"))
                 continue
             anchor = self._pictures[_content(part)] = f"{anchor_of(number)}-picture-{len(figures)}"
             figures.append(self._figure(anchor, number, part))
@@ -257,15 +226,9 @@ class Said:
     def _figure(self, anchor: str, number: int, part: Part) -> Html:
         shown = self.contents.show(part)
         if not shown.picture:  # it says why it is not shown, perhaps with a link
-            return element("figure", shown.html, element("figcaption", _facts(part)), id=anchor)
-        larger = element("a", shown.html, href=f"#{anchor}",
-                         title="Show it larger")  # fmt: skip
-        cross = "\N{MULTIPLICATION SIGN}"
-        smaller = element("a", cross, href=f"#{anchor_of(number)}", class_="smaller",
-                          aria_label="Show it smaller")  # fmt: skip
-        caption = element("figcaption", _facts(part))
+            return element("figure", shown.html, element("figcaption", facts(part)), id=anchor)
         kept = self.contents.keeping(number, part, shown)
-        return element("figure", larger, smaller, caption, kept, id=anchor)
+        return figure(shown.html, [facts(part)], kept, anchor=anchor, back=anchor_of(number))
 
     def _card(self, number: int, part: Part) -> Html:
         """Return a file; one that was there before under its name says what changed."""
@@ -273,28 +236,20 @@ class Said:
         key = _RESULT.sub("", name)
         before = None if part.name is None or _NUMBERED.fullmatch(name) else self._last.get(key)
         self._last[key] = number, part
+        is_same = before is not None and _content(before[1]) == _content(part)
         marks: list[Html] = []
-        is_open = True
         if before is None:
             inside = self._part_html(number, part)
-        elif _content(before[1]) == _content(part):
-            link = element("a", f"message {before[0]}", href=f"#{anchor_of(before[0])}")
-            inside = element("p", "the same as in ", link, class_="note")
-            marks.append(badge("unchanged"))
-            is_open = False
+        elif is_same:
+            marks = [badge("unchanged")]
+            inside = element("p", "the same as in ", message_link(before[0]), class_="note")
         else:
             self.news.add(number)
-            marks.append(badge("changed"))
-            inside = self._changed(before, number, part)
-        heading = element(
-            "summary", element("i", class_=f"dot {kind_of(part)}"),
-            element("bdi", _RESULT.sub("", name), class_="name"), *marks, _facts(part),
-        )  # fmt: skip
-        place = self.contents.places.get(name)
-        is_own = place is not None and place[0].startswith(f"{anchor_of(number)}-")
-        anchor = place[0] if place is not None and is_own else None
-        content = element("div", inside, id=anchor, class_="content")
-        return element("details", heading, content, class_="part", open=is_open)
+            marks, inside = [badge("changed")], self._changed(before, number, part)
+        heading = [dot(part), element("bdi", key, class_="name"), *marks, facts(part)]
+        anchor = self.contents.places.get(name, ("", part))[0]
+        is_own = anchor.startswith(f"{anchor_of(number)}-")
+        return card(heading, inside, anchor=anchor if is_own else None, is_open=not is_same)
 
     def _part_html(self, number: int, part: Part) -> Html:
         shown = self.contents.show(part)
@@ -303,23 +258,16 @@ class Said:
     def _changed(self, before: tuple[int, Part], number: int, part: Part) -> Html:
         """Return what changed: two pictures side by side, the lines of a text that differ."""
         since, old = before
-        link = element("a", f"message {since}", href=f"#{anchor_of(since)}")
+        where = message_link(since)
         new = self.contents.show(part)
         kept = self.contents.keeping(number, part, new)
-        if kind_of(old) == kind_of(part) == "image":
-            was = self.contents.show(old).html
-            return joined(pair_of(was, joined("before, in ", link), new.html), kept)
-        text = self.contents.text_of(old)
-        lines = None if text is None or new.text is None else text_changes(text, new.text)
-        if not lines:
-            was = element("p", f"before: {type_of(old)}, {size_of(old)}, in ", link, class_="note")
-            return joined(was, new.html, kept)
-        signed = [element(_SIGNS.get(line[:1], "span"), line or " ") for line in lines[2:]]
-        return joined(
-            element("p", "since ", link, class_="note"),
-            element("pre", *signed, class_="diff", tabindex="0"),
-            fold("All of it", new.html, kept),
-        )
+        if (was := self.contents.picture_before(old, new)) is not None:
+            return joined(pair_of(was, joined("before, in ", where), new.html), kept)
+        if (lines := self.contents.changed_lines(old, new)) is not None:
+            note = element("p", "since ", where, class_="note")
+            return joined(note, lines, fold("All of it", new.html, kept))
+        note = element("p", f"before: {type_of(old)}, {size_of(old)}, in ", where, class_="note")
+        return joined(note, new.html, kept)
 
 
 def _unnamed(part: Part) -> Part:
@@ -352,22 +300,8 @@ def _content(part: Part) -> Any:
     return key_of(part)[1:3]
 
 
-def _citations(part: Part) -> list[dict[str, Any]]:
-    found = (part.metadata or {}).get("citations")
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def _first_text(values: Iterable[Any]) -> str:
-    return next((each for each in values if isinstance(each, str) and each), "")
-
-
-def _quoted_in(cited: dict[str, Any]) -> str:
-    """Return the text of a source that a citation quotes."""
-    pieces = cited.get("sourceContent")
-    texts = [each.get("text") for each in pieces if isinstance(each, dict)] if isinstance(
-        pieces, list
-    ) else []  # fmt: skip
-    return _first_text([cited.get("quote"), " ".join(map(str, filter(None, texts)))])
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def marks_of(step: Step) -> Iterator[Html]:
@@ -375,45 +309,12 @@ def marks_of(step: Step) -> Iterator[Html]:
     if step.is_error:
         yield badge("error", "bad")
     if step.ending is not None:
-        yield badge(cut(step.ending), "bad")
-
-
-def _facts(part: Part) -> Html:
-    size = "" if part.size is None else f"  {size_of(part)}"
-    return element("small", f"{type_of(part)}{size}")
-
-
-def _site(url: str) -> Html:
-    """Return the host of a link, which a title does not tell."""
-    host = urlsplit(url).hostname if is_web_link(url) else None
-    return element("small", host) if host else Html()
-
-
-def web_link(url: str, words: str) -> Html:
-    """Return a link without the secrets of its URL; words alone if it may be no link."""
-    if not is_web_link(url):
-        return element("span", words)
-    # Query and fragment may hold signatures and tokens, and people pass pages on.
-    target = urlsplit(url)._replace(query="", fragment="").geturl()
-    return element("a", words, href=target, rel="noopener noreferrer nofollow")
-
-
-def cut(text: str) -> str:
-    """Return a name of any length, cut for the page, without secrets from URLs."""
-    return escape(redact_urls(text[:_LONGEST_NAME]), limit=_NAME)
-
-
-def badge(words: str, look: str = "", href: str | None = None) -> Html:
-    """Return a short remark, which leads to a place on the page if one is given."""
-    class_ = f"badge {look}".strip()
-    if href is None:
-        return element("span", words, class_=class_)
-    return element("a", words, href=href, class_=class_)
+        yield badge(short(step.ending), "bad")
 
 
 def tool_line(name: str, *more: Html) -> Html:
     """Return the line above a call or a result."""
-    return element("p", element("code", cut(name)), *more, class_="tool")
+    return element("p", element("code", short(name)), *more, class_="tool")
 
 
 def _shortened(value: Any) -> Any:

@@ -129,8 +129,24 @@ def test_citations_are_links_with_their_titles() -> None:
         "url": "https://example.com/cats?token=s3cret", "title": "Cats <b>", "start_index": 0,
         "end_index": 3}}  # fmt: skip
     document = run_page([{"role": "assistant", "content": "Cats.", "annotations": [cited, cited]}])
-    assert document.count('<a href="https://example.com/cats" rel="noopener') == 1
+    link = '<a href="https://example.com/cats" rel="noopener noreferrer nofollow">'
+    assert re.findall(f"{link}(.*?)<", document) == ["1", "Cats &lt;b&gt;"]
     assert "Cats &lt;b&gt;</a> <small>example.com</small>" in document
+    assert "s3cret" not in document
+
+
+def test_every_link_inside_of_the_sample_run_leads_to_something() -> None:
+    elements = Elements(run_page(sample("run.json")))
+    ids = {each["id"] for _, each in elements.found if "id" in each}
+    inside = {str(each["href"]) for each in elements.of("a") if "download" not in each}
+    assert {link[1:] for link in inside if re.match("#.", link)} <= ids
+
+
+def test_a_link_to_a_source_without_a_card_leads_to_the_web() -> None:
+    source = Part(url="https://example.com/a?token=s3cret", name="/sources/1")
+    said = Part("[a](/sources/1)", content_type="text/markdown")
+    document = run_page(MessageBody([said, source]))
+    assert '<a href="https://example.com/a" rel="noopener noreferrer nofollow">a' in document
     assert "s3cret" not in document
 
 
