@@ -7,7 +7,7 @@ from _thread import RLock
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import attrs
@@ -17,6 +17,7 @@ from messagebody.errors import DuplicateName
 
 ROOT: Final = "/"
 _rank = itemgetter(1)
+_name, _content_type = attrgetter("name"), attrgetter("content_type")
 
 
 class Directories:
@@ -216,16 +217,15 @@ class PartList:
         columns = self._columns
         if columns is None:
             with self.lock:
-                records = self.records()
-                names: list[Any] = [record.name for record in records]
+                if self._holes:
+                    self._close_holes()
+                records: list[Any] = self._slots.copy()
+                names = [*map(_name, records)]
                 named = [*filter(None, names)]
-                columns = self._columns = Columns(
-                    records,
-                    names,
-                    [record.content_type for record in records],
-                    # Held once where every part has a name.
-                    names if len(named) == len(names) else named,
-                )
+                # Held once where every part has a name.
+                named = names if len(named) == len(names) else named
+                columns = Columns(records, names, [*map(_content_type, records)], named)
+                self._columns = columns
         return columns
 
     # By position

@@ -6,7 +6,7 @@ Of a message that still arrives there is a status.
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Any, Final, Literal, Self
 
 import attrs
@@ -429,12 +429,12 @@ class Checker:
         body: "Iterable[messagebody.Part]",
         resolver: "messagebody.Resolver | None" = None,  # noqa: ARG002 - contents need it
     ) -> Iterator[Violation]:
-        """Yield the violations of a body: rejected parts in order, then missing parts."""
+        """Return the violations of a body: rejected parts in order, then missing parts."""
         columns = columns_of(body)
-        yield from repetitions(body, columns)
         # Most bodies are valid, and the loop that says only this is the quicker one.
-        if not self.accepts(*columns):
-            yield from self._refusals(columns)
+        if isinstance(body, leaf("MessageBody")) and self.accepts(*columns):
+            return iter(())
+        return chain(repetitions(body, columns), self._refusals(columns))
 
     def _refusals(self, columns: Columns) -> Iterator[Violation]:
         """Yield the violations but for repeated names."""
