@@ -210,9 +210,15 @@ def _test(context: str) -> str:
 class _Chosen:
     """A plugin of pytest: runs some tests, those that run least first, and notes which fail."""
 
-    def __init__(self, sizes: Mapping[str, int], known: Container[str] | None = None) -> None:
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        known: Container[str] | None = None,
+        functions: Container[str] = (),
+    ) -> None:
         self._sizes = sizes
         self._known = known
+        self._functions = functions
         self.failed: list[str] = []
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -221,8 +227,11 @@ class _Chosen:
         items.sort(key=lambda item: self._sizes.get(_document(item.nodeid), 0))
 
     def _is_chosen(self, test: str) -> bool:
-        return test in self._sizes or (
-            self._known is not None and _function(test) not in self._known
+        function = _function(test)
+        return (
+            test in self._sizes
+            or function in self._functions
+            or (self._known is not None and function not in self._known)
         )
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -316,6 +325,9 @@ def rounds(mutant: Mutant, tests: TestMap) -> Iterator[tuple[set[str], _Chosen]]
     if elsewhere:
         chosen = _Chosen({test: tests.sizes[test] for test in elsewhere})
         yield {*map(_place, elsewhere)}, chosen
+    # Some cases of each function told that it runs the line; the others may see what these pass.
+    if nearest:
+        yield {*map(_place, nearest)}, _Chosen({}, functions={*map(_function, nearest)})
 
 
 def _varied(tests: Iterable[str], sizes: Mapping[str, int]) -> list[str]:

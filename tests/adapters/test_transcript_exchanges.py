@@ -198,6 +198,27 @@ def test_what_the_system_says_comes_first(request_: Any, format_name: str) -> No
     assert holds_messages(request_)
 
 
+@pytest.mark.parametrize("name", ["systemInstruction", "system_instruction"])
+@pytest.mark.parametrize("contents", [[], [{"role": "user", "parts": []}]])
+def test_instructions_tell_the_format_where_no_message_does(name: str, contents: Any) -> None:
+    run = read_transcript({name: {"parts": [{"text": "Be kind."}]}, "contents": contents})
+    assert run.format == "gemini"
+    assert texts(run)[0] == "Be kind."
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        HELLO,
+        {"choices": [{"message": HELLO}]},
+        {"role": "user", "parts": [{"text": "Hello"}]},
+        {"type": "ai", "content": "Hello"},
+    ],
+)
+def test_an_error_beside_a_message_does_not_replace_it(value: Any) -> None:
+    assert texts(read_transcript({**value, "error": {"message": "broken"}})) == ["Hello"]
+
+
 def test_instructions_that_can_not_be_read_are_shown() -> None:
     run = read_transcript({"system": [{"type": "text", "text": 5}], "messages": [HELLO]})
     assert roles(run) == ["system", "user"]

@@ -214,6 +214,8 @@ ONE_BY_ONE = {("a", "c", False), ("b", "c", True)}
                      id="join and branch"),
         pytest.param([*FORK, ("a", "c"), ("a", {"c", END}), ("b", "c")], TOGETHER,
                      id="edge that a branch hides"),
+        pytest.param([*FORK, (["a"], "c"), ("a", {"c", END}), ("b", "c")], TOGETHER,
+                     id="join of one that a branch hides"),
         pytest.param([*FORK, ("a", {"c", END}), ("b", "c")],
                      {("a", "c", True), ("b", "c", False)}, id="edge and branch"),
         pytest.param([*FORK, (["a"], "c"), (["b"], "c")], TOGETHER, id="joins of one"),

@@ -162,7 +162,12 @@ class TestBuilding:
         body["/charts/a.png"] = b"\xff\xd8\xff\xe0\0\x10JFIF\0"
         assert (body[2].name, body[2].content_type) == ("/charts/a.png", "image/jpeg")
         body["/new.txt"] = "last"
-        assert body[-1].name == "/new.txt"
+        body.append(Part("words", name="/new"))
+        body["/new"] = ["no words"]
+        assert (body[-1].text, body[-1].content_type) == ('["no words"]', "application/json")
+        body.append(Part("{}", name="/own", content_type="application/vnd.own+json"))
+        body["/own"] = {"a": 1}
+        assert body[-1].content_type == "application/vnd.own+json"
 
     def test_a_sequence(self, body: MessageBody) -> None:
         parts = list(body)
@@ -326,6 +331,15 @@ class TestIdentity:
             assert "\n" not in shown
             assert "s3cret" not in shown
             assert "x" * 41 not in shown
+
+    def test_reprs_state_the_size_of_all_parts_or_none(self) -> None:
+        known, unknown = Part("x" * 10), Part(url="https://example.com/x", content_type="image/png")
+        assert (
+            repr(MessageBody([known, known]))
+            == "MessageBody(2 parts, 20 B, text/plain, text/plain)"
+        )
+        assert repr(MessageBody([known, unknown])) == "MessageBody(2 parts, text/plain, image/png)"
+        assert "1,001 parts, text/plain" in repr(MessageBody([known] * 1001))
 
     @pytest.mark.leaf("rendering")
     def test_a_page_tells_no_secrets(self, body: MessageBody) -> None:

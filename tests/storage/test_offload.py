@@ -236,6 +236,9 @@ class TestPolicies:
         with pytest.raises(InvalidSize, match="256 KiB"):
             parse_size(size)
 
+    def test_a_size_goes_as_far_as_64_bits(self) -> None:
+        assert parse_size(str(2**64)) == 2**64
+
 
 class TestLocalFiles:
     def test_a_file_above_64_mib_is_streamed_in_two_passes(

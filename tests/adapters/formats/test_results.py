@@ -134,6 +134,13 @@ def test_a_result_of_nothing_answers_its_call(name: str) -> None:
     assert [bool(each.get("tool_calls")) for each in chat][:2] == [True, False][: len(chat)]
 
 
+@pytest.mark.parametrize("content", ["", []])
+def test_a_result_without_content_is_an_empty_text_for_vercel(content: Any) -> None:
+    there = named("anthropic").to_bodies(ANSWERED["anthropic"](content))
+    made = named("vercel-ai").from_bodies(there.value, rest=there.rest).value
+    assert [part["output"] for part in made[0]["parts"]] == [""]
+
+
 def test_null_pairs_as_a_missing_id() -> None:
     call = {**OPENAI_CALL, "id": None}
     result = {"tool_call_id": None, "content": "R1"}

@@ -411,3 +411,15 @@ class TestSignaturesOfGemini:
             {"text": "c", "thought": True, "thoughtSignature": "Ug=="},
         )  # fmt: skip
         assert [part.text for part in body] == ["a", "bc"]
+
+    def test_a_null_after_one_does_not_take_it_away(self) -> None:
+        piece = {"type": "reasoning", "index": 0}
+        assembler = Assembler("langchain")
+        for said in ({"reasoning": "a", "signature": "s"}, {"reasoning": "b", "signature": None}):
+            assembler.feed({"type": "AIMessageChunk", "content": [piece | said]})
+        assembler.feed({"type": "AIMessageChunk", "content": [], "chunk_position": "last"})
+        done = assembler.finish()
+        (block,) = (
+            adapter("langchain").from_body(done.value, rest=done.rest).value["data"]["content"]
+        )
+        assert (block["reasoning"], block["signature"]) == ("ab", "s")
