@@ -8,18 +8,12 @@ from messagebody._cli import terminal
 from messagebody._cli.reports import LONGEST, CommandReport, FileProblem, Outcome
 from messagebody._cli.verdicts import finding_problem
 from messagebody._core import MessageBody, escape, quote
-from messagebody.agents import Impact, Registry, ToolBreak, ToolsDifference
+from messagebody.agents import Impact, Registry, ToolBreak, ToolsDifference, pair_text
 from messagebody.compatibility import Compatibility, lint
 from messagebody.rendering import explanation
 
 _LONGEST_CONTENT = 120
 _SIDES = {"input": "tool-input", "output": "tool-output", "tool": "tool-gone"}
-
-
-def arrow(pair: tuple[str, ...]) -> str:
-    """Return a pair of agents, or an exchange between them, as a line."""
-    kind = f": {escape(pair[2])}" if len(pair) > 2 else ""
-    return " → ".join(map(escape, pair[:2])) + kind
 
 
 def report_change(
@@ -93,17 +87,17 @@ def change_lines(impact: Impact, report: CommandReport) -> Iterator[str]:
     """
     paint, width = terminal.palette(), terminal.width()
     for pair in impact.lost:
-        yield paint(f"- {arrow(pair)}", "no")
+        yield paint(f"- {pair_text(pair)}", "no")
         told = explanation(impact.explain(*pair), palette=paint, width=width and width - 4)
         yield from (f"    {line}" for line in told)
     for lost in impact.lost_exchanges:
-        yield paint(f"- {arrow(lost)}", "no")
+        yield paint(f"- {pair_text(lost)}", "no")
         answer = str(impact.explain(*lost[:2]).exchanges[lost[2]])
         yield from (f"    {escape(line, limit=LONGEST)}" for line in answer.split("\n"))
     for each in (*impact.gained, *impact.gained_exchanges):
-        yield paint(f"+ {arrow(each)}", "yes")
+        yield paint(f"+ {pair_text(each)}", "yes")
     for each in (*impact.undecided, *impact.undecided_exchanges):
-        yield paint(f"? {arrow(each)}", "maybe")
+        yield paint(f"? {pair_text(each)}", "maybe")
     effects = {"pair-lost", "exchange-lost", "undecided"}
     for problem in report.messages:
         if problem.code not in effects:

@@ -11,7 +11,7 @@ from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_card
 from messagebody.agents._agreement import AgentCompatibility, Upgrade, upgrade
 from messagebody.agents._exchanges import Direction, Exchange, KindAnswer
 from messagebody.agents._graphs import AgentGraph, GraphEdge
-from messagebody.agents._impact import Impact
+from messagebody.agents._impact import Impact, pair_text
 from messagebody.agents._negotiation import Agreement, Conflict, negotiate
 from messagebody.agents._registry import Neighbours, Registry
 from messagebody.agents._tool_changes import ToolBreak, ToolsDifference, diff_tools, holds_tools
@@ -36,6 +36,7 @@ __all__ = [
     "diff_tools",
     "holds_tools",
     "negotiate",
+    "pair_text",
     "read_agents",
     "read_cards",
     "upgrade",

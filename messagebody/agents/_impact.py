@@ -1,11 +1,13 @@
 """Impact of a change: the pairs and the exchanges that a fleet of agents would lose and gain."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 import messagebody
+from messagebody._core import escape
 from messagebody.agents._exchanges import Direction, KindAnswer
 from messagebody.compatibility import Verdict
 from messagebody.errors import AgentNotFound
@@ -17,8 +19,21 @@ Pairs = tuple[tuple[str, str], ...]
 """Pairs of agents: the sender and the taker."""
 Changes = tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]
 """What is lost, what is gained, and what is undecided."""
+_MOST_LINES: Final = 100
+"""Lines of an impact for a person."""
 Kinds = tuple[tuple[str, str, str], ...]
 """Kinds of exchange between two agents: who speaks first, who takes it, and the kind."""
+
+
+def pair_text(pair: tuple[str, ...]) -> str:
+    """Return a pair of agents, or an exchange between them, as a line.
+
+    Examples:
+        >>> pair_text(("writer", "desk")), pair_text(("writer", "desk", "interrupt"))
+        ('writer → desk', 'writer → desk: interrupt')
+    """
+    kind = f": {escape(pair[2])}" if len(pair) > 2 else ""
+    return " → ".join(map(escape, pair[:2])) + kind
 
 
 @attrs.frozen
@@ -56,6 +71,21 @@ class Impact:
     def __bool__(self) -> bool:
         unsure = self.undecided or self.undecided_exchanges
         return not (self.lost or self.lost_exchanges or unsure)
+
+    def __str__(self) -> str:
+        return "\n".join(islice(self._lines(), _MOST_LINES)) or "no pair is lost or gained"
+
+    def _lines(self) -> Iterator[str]:
+        """Yield a line for each effect, with the first reason why something is lost."""
+        for pair in self.lost:
+            answer = self.explain(*pair) if self._after is not None else None
+            why = f": {answer.reasons[0].text}" if answer is not None and answer.reasons else ""
+            yield f"- {pair_text(pair)}{why}"
+        yield from (f"- {pair_text(each)}" for each in self.lost_exchanges)
+        yield from (f"+ {pair_text(each)}" for each in (*self.gained, *self.gained_exchanges))
+        unsure = (*self.undecided, *self.undecided_exchanges)
+        yield from (f"? {pair_text(each)} is undecided" for each in unsure)
+        yield from (f"  {escape(name, limit=100)} is removed" for name in self.removed)
 
     def explain(self, sender: str, taker: str) -> "messagebody.agents.AgentCompatibility":
         """Return the full answer for two agents after the change, with bodies and reasons.

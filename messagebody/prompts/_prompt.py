@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 import attrs
 
-from messagebody._core import MessageBody, guided, require_body, require_resolver
+from messagebody._core import MessageBody, escape, guided, require_body, require_resolver
 from messagebody.errors import InvalidArgument
 from messagebody.prompts._counting import Counter, estimate_tokens
 from messagebody.prompts._material import Material
@@ -38,6 +38,11 @@ class Omission:
     shown: int
     total: int | None
     why: str
+
+    def __str__(self) -> str:
+        called = f"part {self.index}" + (f" {escape(self.name)}" if self.name else "")
+        size = f", {self.shown:,} of {self.total or 0:,} characters" if self.kind == "cut" else ""
+        return f"{called}: {self.kind}{size}: {self.why}"
 
 
 @attrs.frozen
@@ -106,6 +111,8 @@ def to_prompt(
         >>> prompt = to_prompt(body, 200)
         >>> prompt.used <= 200, [(each.name, each.kind) for each in prompt.omitted]
         (True, [('/log.txt', 'cut')])
+        >>> str(prompt.omitted[0])[-37:]
+        ' of 25,000 characters: the budget'
     """
     require_body(body)
     require_resolver(resolver)

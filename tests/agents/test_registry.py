@@ -279,6 +279,9 @@ class TestImpact:
         impact = studio.impact(Agent("painter", TEXT, IMAGE))
         assert (impact.lost, impact.gained) == ((("critic", "painter"),), ())
         assert not impact
+        [line] = str(impact).splitlines()
+        assert line.startswith("- critic → painter: ")
+        assert "text/" in line
 
     def test_a_wider_input_and_another_output(self, studio: Registry) -> None:
         """Pairs are won and lost on both sides, and of an agent with itself."""
@@ -290,6 +293,8 @@ class TestImpact:
             ("speaker", "speaker"),
         )
         assert impact
+        assert str(impact).splitlines()[0] == "+ critic → speaker"
+        assert str(studio.impact(studio["painter"])) == "no pair is lost or gained"
 
     def test_an_agent_that_no_longer_takes_what_it_sends(self) -> None:
         impact = Registry([Agent("a", TEXT, TEXT)]).impact(Agent("a", TEXT, IMAGE))

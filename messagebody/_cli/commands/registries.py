@@ -10,11 +10,11 @@ import click
 
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.fleets import arrow, change_lines, report_change, report_tools, tool_lines
+from messagebody._cli.fleets import change_lines, report_change, report_tools, tool_lines
 from messagebody._cli.kinds import FILE
 from messagebody._cli.reports import FORMATS, CommandReport, answer, from_here, report_form
 from messagebody._core import count_of, escape, quote
-from messagebody.agents import Registry, diff_tools, holds_tools
+from messagebody.agents import Registry, diff_tools, holds_tools, pair_text
 from messagebody.errors import InvalidSchema
 from messagebody.findings import Severity
 from messagebody.rendering import registry_page
@@ -117,7 +117,7 @@ def pairs(registry: Registry, form: str, output: str | None) -> ExitCode:
     """
     found, undecided = list(registry.pairs()), list(registry.undecided())
     if form == "text":
-        lines = [*map(arrow, found)]
+        lines = [*map(pair_text, found)]
     elif form == "json":
         data = {"agents": [*registry], "pairs": found, "undecided": undecided}
         lines = [json.dumps(data, indent=2)]
@@ -131,7 +131,7 @@ def pairs(registry: Registry, form: str, output: str | None) -> ExitCode:
 def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
     """Name the pairs that exceeded the budget, so that it is not known whether they fit."""
     for pair in pairs:
-        click.echo(f"undecided within the budget: {arrow(pair)}", err=True)
+        click.echo(f"undecided within the budget: {pair_text(pair)}", err=True)
     return ExitCode.UNDECIDED if pairs else ExitCode.YES
 
 
