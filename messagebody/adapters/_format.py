@@ -29,7 +29,13 @@ from messagebody.adapters._conversation.messages import (
     refuse_conversation,
 )
 from messagebody.adapters._conversation.turn import UNREAD, Turn, is_unread, speaker_lost, with_rest
-from messagebody.adapters._conversation.turns import at_the_end, joined, refused_places, turns_of
+from messagebody.adapters._conversation.turns import (
+    at_the_end,
+    joined,
+    refused_places,
+    turns_of,
+    unanswered,
+)
 from messagebody.adapters._conversion.citations import (
     marks_of,
     renumbered,
@@ -397,6 +403,8 @@ class Format(Dialect):
         messages, sent = self._written_each(turns, role, how, losses)
         if is_new:
             losses += refused_places(self, sent, messages)
+        if self.answers_calls:
+            losses += unanswered(self, sent)
         if self.counts_documents and any("documents" in turn.rest for turn in sent):
             messages, found = self._renumbered(messages, sent)
             losses += found

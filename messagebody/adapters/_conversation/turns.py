@@ -412,6 +412,50 @@ def _is_aside(part: Part) -> bool:
 # Services with rules for the first and the last message
 
 
+def unanswered(dialect: Dialect, turns: list[Turn]) -> Iterator[Loss]:
+    """Yield a loss for each call without its result behind it, and each result without its call.
+
+    Messages that came in the format stay as they were, also where a change of others took away
+    what belongs to them. The last calls may still be answered.
+    """
+    if not any(turn.is_own for turn in turns):
+        return
+    calls: dict[str, tuple[Turn, str | None]] = {}
+    passed: set[str] = set()
+    for turn in turns:
+        answers = {item.id for item, _ in turn.items() if isinstance(item, Result)}
+        if not answers and not _has_calls_alone(turn):
+            passed |= calls.keys()
+            if not dialect.takes_late_results:
+                yield from _without_results(dialect, calls, passed)
+        for item, parts in turn.items():
+            if not isinstance(item, Call | Result) or not item.id or is_of_provider(item):
+                continue
+            if isinstance(item, Call):
+                calls[item.id] = turn, parts[0].name
+            elif (
+                calls.pop(item.id, None) is None and turn.is_own and not dialect.takes_late_results
+            ):
+                why = f"{dialect.name} may refuse a result that does not follow its call"
+                yield turn.loss(LossKind.DOWNGRADED, parts[0].name, why, Affected.CONTENT)
+    yield from _without_results(dialect, calls, passed)
+
+
+def _without_results(
+    dialect: Dialect, calls: dict[str, tuple[Turn, str | None]], passed: set[str]
+) -> Iterator[Loss]:
+    """Yield a loss for each open call of the format's own messages that others follow."""
+    for identity in [each for each in calls if each in passed]:
+        turn, name = calls.pop(identity)
+        if turn.is_own:
+            why = f"{dialect.name} may refuse a call whose result does not follow it"
+            yield turn.loss(LossKind.DOWNGRADED, name, why, Affected.CONTENT)
+
+
+def _has_calls_alone(turn: Turn) -> bool:
+    return all(isinstance(item, Call) for item, _ in turn.items())
+
+
 def refused_places(dialect: Dialect, turns: list[Turn], messages: list[Any]) -> Iterator[Loss]:
     """Yield a loss for each message that the service may refuse for its place.
 

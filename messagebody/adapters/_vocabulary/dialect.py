@@ -397,6 +397,8 @@ class Dialect:
     """
     answers_calls: ClassVar[bool] = False
     """Whether the service takes no call without its result in the next message."""
+    takes_late_results: ClassVar[bool] = False
+    """Whether results may stand anywhere, and without their calls, which the service may have."""
     ids: ClassVar[Spelling | None] = None
     """What the service takes as the id of a call; None if it takes any text."""
     tools: ClassVar[Spelling | None] = None

@@ -1,4 +1,4 @@
-"""Updates of an editor's agent tell of a call bit by bit: services get one call, one result."""
+"""Services get one call and one result, also of an editor's agent, which tells of it bit by bit."""
 
 import json
 from typing import Any
@@ -210,3 +210,73 @@ def test_a_stored_rest_is_no_result(source: str, target: str) -> None:
         rest = () if where == "part" else there.rest
         written.append(writer.from_bodies(bodies, rest=rest).value)
     assert written[0] == written[1]
+
+
+CALLED: dict[str, list[dict[str, Any]]] = {
+    "anthropic": [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "a", "name": "sun", "input": {}}]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "a", "content": "R"}]},
+        {"role": "assistant", "content": "e"},
+    ],
+    "bedrock": [
+        {"role": "user", "content": [{"text": "q"}]},
+        {"role": "assistant", "content": [
+            {"toolUse": {"toolUseId": "a", "name": "sun", "input": {}}}]},
+        {"role": "user", "content": [
+            {"toolResult": {"toolUseId": "a", "content": [{"text": "R"}]}}]},
+        {"role": "assistant", "content": [{"text": "e"}]},
+    ],
+    "gemini": [
+        {"role": "user", "parts": [{"text": "q"}]},
+        {"role": "model", "parts": [{"functionCall": {"id": "a", "name": "sun", "args": {}}}]},
+        {"role": "user", "parts": [
+            {"functionResponse": {"id": "a", "name": "sun", "response": {"output": "R"}}}]},
+        {"role": "model", "parts": [{"text": "e"}]},
+    ],
+    "openai-chat": [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "sun", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "a", "content": "R"},
+        {"role": "assistant", "content": "e"},
+    ],
+    "openai-responses": [
+        {"role": "user", "content": "q"},
+        {"type": "function_call", "call_id": "a", "name": "sun", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "a", "output": "R"},
+        {"role": "assistant", "content": [{"type": "output_text", "text": "e"}]},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLED)
+class TestOwnMessagesThatOthersLeft:
+    """They stay as they were, and what the service may refuse of them is told."""
+
+    def told(self, name: str, kept: list[int]) -> list[str]:
+        read = adapter(name).to_bodies(CALLED[name])
+        rests = [read.rest[number] for number in kept]
+        made = adapter(name).from_bodies([read.value[number] for number in kept], rest=rests)
+        assert made.value == [CALLED[name][number] for number in kept]
+        return [loss.why for loss in made.losses if "result" in loss.why]
+
+    def test_nothing_is_told_of_whole_ones(self, name: str) -> None:
+        assert self.told(name, [0, 1, 2, 3]) == self.told(name, [0, 1, 2]) == []
+        assert self.told(name, [0, 1]) == self.told(name, [0]) == []  # it may still be answered
+
+    def test_a_call_without_its_result(self, name: str) -> None:
+        assert self.told(name, [0, 1, 3]) == [
+            f"{name} may refuse a call whose result does not follow it"
+        ]
+
+    def test_a_result_without_its_call(self, name: str) -> None:
+        why = f"{name} may refuse a result that does not follow its call"
+        # The service may have kept the call.
+        assert self.told(name, [2, 3]) == ([] if name == "openai-responses" else [why])
+
+    def test_something_between_the_two(self, name: str) -> None:
+        told = self.told(name, [1, 0, 2, 3])
+        assert len(told) == (0 if name == "openai-responses" else 2)

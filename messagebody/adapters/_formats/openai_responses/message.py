@@ -87,7 +87,7 @@ class OpenAIResponses(Format):
     shared = {"detail": ("input_image", "/content/0/detail")}  # noqa: RUF012 - nobody changes it
     signs_reasoning = binds_reasoning = True
     item_roles = {Refusal: frozenset({"assistant"})}  # noqa: RUF012 - nobody changes it
-    turn_is_list = True
+    turn_is_list = takes_late_results = True
     answers_calls = True
     own_roles = frozenset({"developer"})
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
