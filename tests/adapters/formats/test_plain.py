@@ -81,7 +81,7 @@ def test_a_text_goes_out_the_short_way(
     target.from_body(body, role=role)
     short = calls(lambda: target.from_body(body, role=role))
     monkeypatch.setattr(core, "write_plain", lambda *_: None)
-    assert 3 * short < 2 * calls(lambda: target.from_body(body, role=role))
+    assert 4 * short < 3 * calls(lambda: target.from_body(body, role=role))
 
 
 @given(st.text(min_size=1))
