@@ -111,8 +111,8 @@ def to_prompt(
         >>> prompt = to_prompt(body, 200)
         >>> prompt.used <= 200, [(each.name, each.kind) for each in prompt.omitted]
         (True, [('/log.txt', 'cut')])
-        >>> str(prompt.omitted[0])[-37:]
-        ' of 25,000 characters: the budget'
+        >>> str(prompt.omitted[0])[:21]
+        'part 1 /log.txt: cut,'
     """
     require_body(body)
     require_resolver(resolver)
