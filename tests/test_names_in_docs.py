@@ -308,3 +308,9 @@ def test_the_first_page_of_the_site_leads_to_every_guide() -> None:
     )
     linked |= {f"envelopes/{name}" for name in envelopes}
     assert [each for each in guides if each not in linked and "reference/" not in each] == []
+
+
+def test_only_references_are_long() -> None:
+    words = {path: len(path.read_text("utf-8").split()) for path in (ROOT / "docs").rglob("*.md")}
+    long = {path.name: count for path, count in words.items() if count > 1800}
+    assert {each for each in long if not [*(ROOT / "docs/reference").rglob(each)]} == set()
