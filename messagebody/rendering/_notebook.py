@@ -19,13 +19,7 @@ from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._limits import PageLimits
 from messagebody.rendering._pieces import badge, framed
 from messagebody.rendering._tables import kind_of, place_of, preview, size_of, total_size, type_of
-from messagebody.rendering._verdicts import (
-    REASONS,
-    REJECTIONS,
-    grouped,
-    more_reasons,
-    on_counterexample,
-)
+from messagebody.rendering._verdicts import Paragraph, on_counterexample, paragraphs
 from messagebody.schema import Violation
 
 # A view is saved in the notebook's file, with all its content.
@@ -137,35 +131,20 @@ def schema_html(schema: "messagebody.MessageBodySchema") -> str:
 def verdict_html(result: "messagebody.Compatibility") -> str:
     """Return an answer to `check`: the verdict, its reasons, and a counterexample as a table."""
     verdict = str(result.verdict)
-    shown = grouped(result.reasons[:REASONS])
-    reasons = [each for group in shown for each in _on_group(group)]
-    if more := more_reasons(result):
-        reasons.append(element("p", more))
+    reasons = (each for told in paragraphs(result) for each in _reason(told))
     said = element("p", badge(verdict, _VERDICTS.get(verdict, "bad")))
     return _view(said, *reasons, *_on_counterexample(result))
 
 
-def _on_group(group: Sequence["messagebody.compatibility.Reason"]) -> Iterator[Html]:
-    if len(group) == 1:
-        yield from _on_reason(group[0])
-        return
-    yield element("p", f"{escape(group[0].subject, limit=_LONGEST)}:")
-    differences = [escape(str(each.difference), limit=_LONGEST) for each in group]
-    yield element("ul", *[element("li", each) for each in differences])
-
-
-def _on_reason(reason: "messagebody.compatibility.Reason") -> Iterator[Html]:
-    yield element("p", escape(reason.summary, limit=_LONGEST))
-    if reason.rejecting:
-        rows = [
-            (f"other {each.differs}", each.label, f"part {each.schema_index}")
-            for each in reason.nearest(REJECTIONS)
-        ]
-        if reason.rejecting > REJECTIONS:
-            rows.append(("", f"… {reason.rejecting - REJECTIONS:,} more", ""))
-        yield _table(("Why not", "Accepted", "By"), rows)
-    if reason.hint:
-        yield element("p", escape(reason.hint, limit=_LONGEST), class_="note")
+def _reason(told: Paragraph) -> Iterator[Html]:
+    yield element("p", told.text)
+    if told.points:
+        yield element("ul", *[element("li", point) for point in told.points])
+    if told.rows:
+        more = [("", f"… {told.more:,} more", "")] if told.more else []
+        yield _table(("Why not", "Accepted", "By"), [*told.rows, *more])
+    if told.hint:
+        yield element("p", told.hint, class_="note")
 
 
 def _on_counterexample(result: "messagebody.Compatibility") -> Iterator[Html]:

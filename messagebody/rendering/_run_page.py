@@ -192,18 +192,16 @@ class _Sections:
         calls = self._calls
         if calls:
             yield _Fact(count_of(len(calls), "call"))
-        waiting = [place for place in calls if self._waits(place)]
-        if waiting:
-            words = f"{count_of(len(waiting), 'call')} without an answer"
-            yield _Fact(words, anchor_of(waiting[0][0]), "bad")
-        unread = [i for i, message in enumerate(messages) if message.problem]
-        if unread:
-            words = f"{count_of(len(unread), 'message')} not readable"
-            yield _Fact(words, anchor_of(unread[0]), "bad")
-        ended = [i for i, message in enumerate(messages[: len(self.steps)]) if self._ending(i)]
-        if ended:
-            words = f"{count_of(len(ended), 'message')} cut short or failed"
-            yield _Fact(words, anchor_of(ended[0]), "bad")
+        shown = range(len(self.steps))
+        wrong = {
+            ("call", "without an answer"): [place[0] for place in calls if self._waits(place)],
+            ("message", "not readable"): [i for i, each in enumerate(messages) if each.problem],
+            ("message", "cut short or failed"): [*filter(self._ending, shown)],
+        }
+        for (noun, words), numbers in wrong.items():
+            if numbers:
+                said = f"{count_of(len(numbers), noun)} {words}"
+                yield _Fact(said, anchor_of(numbers[0]), "bad")
         lossy = [i for i, message in enumerate(messages) if message.losses]
         count = len(self.transcript.losses) + sum(len(messages[i].losses) for i in lossy)
         if count:
@@ -262,9 +260,8 @@ class _Sections:
         for step in steps:
             if step.kind == "content" and step.parts[0].name is None and step.parts[0].text:
                 words = preview(step.parts[0], 60).strip('"')
-                return (
-                    words.replace("**", "").lstrip("#>* ") or words
-                )  # the marks of Markdown tell nothing
+                # The marks of Markdown tell nothing.
+                return words.replace("**", "").lstrip("#>* ") or words
         tools = [self._tool((number, i)) for i in range(len(steps))]
         names = [part.name or part.content_type for step in steps for part in step.parts]
         told = [name for name in tools if name] or names
@@ -297,11 +294,8 @@ class _Sections:
     def _message(self, number: int) -> Html:
         message, steps = self.transcript.messages[number], self.steps[number]
         role = _role_of(message, steps)
-        problem = (
-            [element("p", f"not readable: {message.problem}", class_="problem")]
-            if message.problem
-            else []
-        )
+        why = f"not readable: {message.problem}"
+        problem = [element("p", why, class_="problem")] if message.problem else []
         self.said.enter(number, message.body)
         places = enumerate(steps)
         content = [

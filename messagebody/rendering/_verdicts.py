@@ -1,8 +1,8 @@
 """Verdicts in words: the answer to a comparison of two schemas, and its reasons."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._core import DEFAULT_LIMITS, MAX_LENGTH, count_of, escape
@@ -48,65 +48,70 @@ def explanation(
         a message the producer may send and the consumer refuses:
           67 B  image/png  /a
     """
-    shown = result.reasons[:REASONS]
     return [
         palette(str(result.verdict), _ROLES.get(result.verdict, "no")),
         *folded([note] if note else [], width),
-        *(line for group in grouped(shown) for line in _on_group(group, palette, width)),
-        *([f"  {more_reasons(result)}"] if more_reasons(result) else []),
+        *(line for each in paragraphs(result) for line in _lines_of(each, palette, width)),
         *_on_counterexample(result, palette, width),
     ]
 
 
-def more_reasons(result: "messagebody.Compatibility") -> str:
-    """Return how many reasons are not shown, in words; empty if all are."""
-    more = len(result.reasons) - REASONS
-    return f"and {count_of(more, 'more reason')}" if more > 0 else ""
+class Paragraph(NamedTuple):
+    """What is said of one part, or of several reasons about what is inside it.
+
+    Arguments:
+        text: a sentence.
+        points: what differs inside of the part.
+        rows: the consumer parts that refuse it: what differs, their patterns and their numbers.
+        more: how many consumer parts are not among the rows.
+        hint: what could be done.
+    """
+
+    text: str
+    points: Sequence[str] = ()
+    rows: Sequence[tuple[str, str, str]] = ()
+    more: int = 0
+    hint: str = ""
 
 
-def grouped(
-    reasons: Iterable["messagebody.compatibility.Reason"],
-) -> list[list["messagebody.compatibility.Reason"]]:
-    """Return reasons in groups: those about what is inside one part together."""
+def paragraphs(result: "messagebody.Compatibility") -> Iterator[Paragraph]:
+    """Yield the reasons of an answer in words; those about what is inside one part together."""
     groups = itertools.groupby(
-        enumerate(reasons),
+        enumerate(result.reasons[:REASONS]),
         lambda each: each[0] if each[1].difference is None else each[1].subject,
     )
-    return [[reason for _, reason in group] for _, group in groups]
+    for _, group in groups:
+        first, *others = (reason for _, reason in group)
+        if others:
+            points = [_cut(str(each.difference)) for each in (first, *others)]
+            yield Paragraph(f"{_cut(first.subject)}:", points)
+        else:
+            rows = [
+                (f"other {each.differs}", each.label, f"part {each.schema_index}")
+                for each in first.nearest(REJECTIONS)
+            ]
+            text = f"{_cut(first.summary)}{':' if first.rejecting else ''}"
+            yield Paragraph(text, (), rows, first.rejecting - len(rows), _cut(first.hint or ""))
+    if (more := len(result.reasons) - REASONS) > 0:
+        yield Paragraph(f"and {count_of(more, 'more reason')}")
 
 
-def _on_group(
-    group: Sequence["messagebody.compatibility.Reason"], palette: Palette, width: int | None
-) -> Iterator[str]:
-    """Yield reasons; of several about one part, the part is told once."""
-    if len(group) == 1:
-        yield from _on_reason(group[0], palette, width)
-        return
-    yield from folded([f"  {escape(group[0].subject, limit=_LONGEST)}:"], width)
-    for each in group:
-        yield from folded([f"    {escape(str(each.difference), limit=_LONGEST)}"], width)
+def _cut(text: str) -> str:
+    return escape(text, limit=_LONGEST)
 
 
-def _on_reason(
-    reason: "messagebody.compatibility.Reason", palette: Palette, width: int | None
-) -> Iterator[str]:
-    """Yield a reason, a line for each consumer part that refuses, and a hint."""
-    end = ":" if reason.rejecting else ""
-    yield from folded([f"  {escape(reason.summary, limit=_LONGEST)}{end}"], width)
+def _lines_of(paragraph: Paragraph, palette: Palette, width: int | None) -> Iterator[str]:
+    yield from folded([f"  {paragraph.text}"], width)
+    yield from folded([f"    {point}" for point in paragraph.points], width)
     rows = [
-        [
-            Cell(f"other {each.differs}", "no"),
-            Cell(each.label),
-            Cell(f"part {each.schema_index}", "dim"),
-        ]
-        for each in reason.nearest(REJECTIONS)
+        [Cell(differs, "no"), Cell(label), Cell(number, "dim")]
+        for differs, label, number in paragraph.rows
     ]
     yield from _indented(align(rows, palette=palette, width=_less(width, 4)), 4)
-    if reason.rejecting > REJECTIONS:
-        yield f"    and {count_of(reason.rejecting - REJECTIONS, 'more part')}"
-    if reason.hint:
-        hint = folded([f"    {escape(reason.hint, limit=_LONGEST)}"], width)
-        yield from (palette(line, "maybe") for line in hint)
+    if paragraph.more:
+        yield f"    and {count_of(paragraph.more, 'more part')}"
+    hint = folded([f"    {paragraph.hint}"] if paragraph.hint else [], width)
+    yield from (palette(line, "maybe") for line in hint)
 
 
 def _on_counterexample(
