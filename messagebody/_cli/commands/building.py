@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -20,7 +20,7 @@ from messagebody.archives.directory import pack, unpack
 from messagebody.errors import InvalidPart
 from messagebody.findings import iter_findings
 from messagebody.names import safe_name
-from messagebody.storage import Resolver, inline, offload
+from messagebody.storage import inline, offload
 
 _to = click.option("--to", "store", type=STORE, help=f"Move large files to it. {STORE_HELP}")
 _threshold = options.threshold("With --to: move larger files.")
@@ -196,9 +196,8 @@ def _stored(body: MessageBody, store: str | None, threshold: int) -> MessageBody
 @_threshold
 @options.output
 def pack_command(
-    directory: str, prefix: str, exclude: tuple[str, ...], store: str | None, threshold: int,
-    output: str | None, *, hidden: bool, rename: bool, follow: bool,
-) -> None:  # fmt: skip
+    directory: str, store: str | None, threshold: int, output: str | None, **how: Any
+) -> None:
     """Every file below DIRECTORY becomes a part with its path as the name.
 
     A PATTERN of --exclude has the meaning of a .gitignore. Without a slash, it matches at any
@@ -216,10 +215,7 @@ def pack_command(
         made = f"messagebody add --new {shlex.quote(directory)} makes a body of it"
         raise click.UsageError(f"{quote(directory)} is a file, not a directory; {made}")
     left_out: list[str] = []
-    body = pack(
-        directory, prefix=prefix, exclude=exclude, hidden=hidden, rename=rename,
-        follow=follow, on_left_out=left_out.append,
-    )  # fmt: skip
+    body = pack(directory, on_left_out=left_out.append, **how)
     if left_out:
         hidden_files = count_of(len(left_out), "hidden file or directory", "hidden files")
         shown = ", ".join(escape(path, limit=60) for path in left_out[:5])
@@ -244,10 +240,7 @@ def pack_command(
 @options.flag("--hidden", help="With --into, also write names that start with '.'.")
 @options.flag("--portable", help="Refuse names that any common system refuses.")
 @options.references
-def unpack_command(
-    body: str, directory: str, resolver: Resolver, *, into: bool, overwrite: bool, hidden: bool,
-    portable: bool,
-) -> None:  # fmt: skip
+def unpack_command(body: str, directory: str, *, overwrite: bool, **how: Any) -> None:
     """Files are written below DIRECTORY and never outside of it. Their paths are printed.
 
     Files that are in the way are listed before the first byte is written.
@@ -259,10 +252,7 @@ def unpack_command(
     opened = inputs.read_body(body)
     for name in opened.names() if overwrite else ():
         outputs.check_output(f"{directory}{name}")
-    paths = unpack(
-        opened, directory, into=into, overwrite=overwrite, hidden=hidden,
-        portable=portable, resolver=resolver,
-    )  # fmt: skip
+    paths = unpack(opened, directory, overwrite=overwrite, **how)
     terminal.say(escape(str(path)) for path in paths)
     terminal.remark(f"{count_of(len(paths), 'file')} written")
     unnamed = sum(part.name is None for part in opened)

@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -27,9 +27,6 @@ from messagebody.schema import (
 )
 from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
 from messagebody.storage import Resolver
-
-if TYPE_CHECKING:
-    from messagebody.agents import Agent
 
 # The most violations for a person to read; programs get all of them.
 _LISTED = 100
@@ -239,7 +236,8 @@ def check_command(
         raise click.UsageError(f"--suggest cannot be used with --format {form}")
     read = _inferred if infer else inputs.read_party
     sent, taken = read(producer), inputs.read_party(consumer)
-    sides = _output_of(sent), _input_of(taken)
+    # A schema is its own side.
+    sides: Any = getattr(sent, "output", sent), getattr(taken, "input", taken)
     are_agents = not any(isinstance(each, MessageBodySchema) for each in (sent, taken))
     asked: Any = (sent, taken) if are_agents else sides
     result: Compatibility = check(*asked, lenient=lenient, steps=steps)
@@ -258,14 +256,6 @@ def check_command(
 
 def _inferred(path: str) -> MessageBodySchema:
     return MessageBodySchema.infer(inputs.read_body(path))
-
-
-def _output_of(side: "Agent | MessageBodySchema") -> MessageBodySchema:
-    return side if isinstance(side, MessageBodySchema) else side.output
-
-
-def _input_of(side: "Agent | MessageBodySchema") -> MessageBodySchema:
-    return side if isinstance(side, MessageBodySchema) else side.input
 
 
 @click.command

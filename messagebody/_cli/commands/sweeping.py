@@ -54,8 +54,7 @@ def _pairs(
 @options.as_json
 def sweep_command(
     store: str, bodies: tuple[str, ...], owners: list[tuple[str, str]],
-    recent: list[tuple[str, str]], forget: tuple[str, ...], grace: float,
-    everything: tuple[str, ...], *, delete: bool, as_json: bool,
+    recent: list[tuple[str, str]], grace: float, *, delete: bool, as_json: bool, **gone: Any,
 ) -> int:  # fmt: skip
     """Without --delete, the objects of STORE that no owner needs are only listed.
 
@@ -82,14 +81,11 @@ def sweep_command(
         *(Needs(name, _OwnerFile(file)) for name, file in owners),
         *(Recent(name, seconds(each)) for name, each in recent),
     ]
-    if not (given or forget):
+    if not (given or gone["forget"]):
         raise click.UsageError("give every BODY in use: without one, all objects are garbage")
     if delete and grace < _SAFE:
         terminal.warn("a grace under 7 days is safe only while nothing is offloaded")
-    swept = sweep(
-        store, given, delete=delete, grace=grace, unsafe=True,
-        everything=everything, forget=forget,
-    )  # fmt: skip
+    swept = sweep(store, given, delete=delete, grace=grace, unsafe=True, **gone)
     if as_json:
         terminal.say_json(_described(swept))
     else:
