@@ -53,6 +53,10 @@ _OFFICE_DIRECTORIES: Final = (*_OFFICE_MEMBERS,)
 _OFFICE_INDEX: Final = b"[Content_Types].xml"
 # An Office file begins with one of these members; an archive of Office files does not.
 _OFFICE_FIRST: Final = (_OFFICE_INDEX, b"_rels/", b"docProps/", b"customXml/", *_OFFICE_DIRECTORIES)
+_ZIP: Final = "application/zip"
+# The extra field of the first member, and the name of one, in archives of Java.
+_JAVA_MARK: Final = b"\xfe\xca"
+_JAVA_MANIFEST: Final = b"META-INF/MANIFEST.MF"
 # The beginning of a member of a zip archive (APPNOTE 4.3.7), and how long its packed content, its
 # name and its extra field are. The name follows.
 _ZIP_MEMBER: Final = b"PK\x03\x04"
@@ -129,7 +133,7 @@ def content_type(data: bytes, name: str | None = None) -> str:
             return expected  # all of it was read, and is UTF-8
         found = expected
     else:
-        found = _reconcile(_from_bytes(data), expected)
+        found = _reconcile(_from_bytes(data, expected), expected)
     if not data or not is_text(found):
         return found
     # Controls don't matter if the name says that it is text and the bytes are UTF-8.
@@ -277,13 +281,15 @@ def _reconcile(sniffed: str, expected: str | None) -> str:
     return sniffed
 
 
-def _from_bytes(data: bytes) -> str:
+def _from_bytes(data: bytes, expected: str | None) -> str:
     signature = _SIGNATURE.match(data)
     if signature is not None:
         # Each signature is a group, in the order of the table.
         return _SIGNED_TYPES[(signature.lastindex or 0) - 1]
     if office := _office_type(data):
         return office
+    if expected == _ZIP and _is_zip_of_files(data):
+        return _ZIP
     if _is_mp3(data):
         return "audio/mpeg"
     return "" if _is_surely_unknown(data[:_MAGIC_HEAD]) else _from_libmagic(data)
@@ -368,7 +374,7 @@ def _from_libmagic(data: bytes) -> str:
         except library.MagicException:  # no answer for these bytes, so the name decides
             return ""
     found = ALIASES.get(found, found)
-    if found == "application/zip" and b"META-INF/MANIFEST.MF" in data[:HEAD]:
+    if found == _ZIP and _JAVA_MANIFEST in data[:HEAD]:
         return "application/java-archive"
     if found in SIGNED and not _is_surely_text(data[:_MAGIC_HEAD]):
         return found
@@ -421,6 +427,19 @@ def _office_type(data: bytes) -> str | None:
         if head.startswith(_OFFICE_DIRECTORIES, name):
             return _OFFICE_MEMBERS[head[name : head.index(b"/", name) + 1]]
     return None
+
+
+def _is_zip_of_files(data: bytes) -> bool:
+    """Return whether libmagic could only answer that bytes are an archive, if their name says so.
+
+    By the first members it knows Office files, and archives of Java, which may have a mark there.
+    """
+    if not data.startswith(_ZIP_MEMBER) or len(data) < _ZIP_HEADER.size:
+        return False
+    _, name, _ = _ZIP_HEADER.unpack_from(data)
+    is_of_format = data.startswith((*_OFFICE_FIRST, b"META-INF/"), _ZIP_HEADER.size)
+    is_of_java = data.startswith(_JAVA_MARK, _ZIP_HEADER.size + name)
+    return not (is_of_format or is_of_java or _JAVA_MANIFEST in data[:HEAD])
 
 
 def _zip_names(head: bytes) -> Iterator[int]:

@@ -267,6 +267,40 @@ class TestContainers:
         assert sniffing.content_type(data, "/a.whl") == "application/x-wheel+zip"
         assert sniffing.content_type(data, "/a.png") == "application/zip"
 
+    FIRST = (
+        "a.txt", "docs/a.md", "mimetype", "classes.dex", "doc.kml", "Payload/a.app/a", "visio/a",
+        "__MACOSX/a", "resources/a", "a.docx", "Index/Document.iwa", "metadata",
+    )  # fmt: skip
+
+    @pytest.mark.parametrize("rest", ["a.xml", "META-INF/a", "word/document.xml"])
+    @pytest.mark.parametrize("first", FIRST)
+    def test_archives_by_their_names_need_no_libmagic(
+        self, first: str, rest: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        data = zipped((first, FILLING), (rest, FILLING))
+        with monkeypatch.context() as patch:
+            patch.setattr(sniffing, "_is_zip_of_files", lambda data: False)
+            slowly = sniffing.content_type(data, "/all.zip")
+        monkeypatch.setattr(sniffing, "_from_libmagic", lambda data: pytest.fail("asked"))
+        assert sniffing.content_type(data, "/all.zip") == slowly
+
+    @pytest.mark.parametrize("mark", [b"", b"\xfe\xca\0\0"])
+    @pytest.mark.parametrize("first", ["META-INF/", "a.class"])
+    def test_archives_of_java(self, first: str, mark: bytes) -> None:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            marked = zipfile.ZipInfo(first)
+            marked.extra = mark
+            archive.writestr(marked, b"")
+            archive.writestr("a.txt" if mark else "META-INF/MANIFEST.MF", FILLING)
+        found = sniffing.content_type(buffer.getvalue(), "/all.zip")
+        assert found == "application/java-archive"
+
+    @pytest.mark.parametrize("size", [4, 20, 29])
+    def test_an_archive_that_is_cut_short(self, size: int) -> None:
+        data = zipped(("a", FILLING))[:size]
+        assert sniffing.content_type(data, "/all.zip") == "application/zip"
+
     def test_a_local_file_is_the_same(self, tmp_path: Path) -> None:
         data = zipped(("_rels/.rels", FILLING), ("[Content_Types].xml", b""), ("xl/a.xml", b""))
         (tmp_path / "book").write_bytes(data)
@@ -309,7 +343,7 @@ class TestTextByName:
         assert found == slow
 
     def test_does_not_ask_libmagic(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sniffing, "_from_bytes", lambda data: pytest.fail("asked"))
+        monkeypatch.setattr(sniffing, "_from_bytes", lambda *_: pytest.fail("asked"))
         assert sniffing.content_type("Süß ".encode() * 2000, "/a.md") == "text/markdown"
 
     def test_text_that_is_a_tar_archive(self) -> None:
