@@ -150,13 +150,27 @@ FUZZ_SECONDS ?= 3600
 NEEDS.fuzz := .test .integrations
 RUN.fuzz = $(BIN)/python -m tests.fuzz.campaign --seconds $(FUZZ_SECONDS)
 
-## campaign     compares PAIRS verdicts (a million) with brute force, CONTENTS, AGREEMENTS and WORKFLOWS too
+## http         hostile requests, slow readers and crowds at a server of messages, the dear ones too
+NEEDS.http := .test .integrations
+RUN.http := HYPOTHESIS_PROFILE=thorough $(PYTEST) -n auto tests/serving
+
+## schemas      hostile schemas and contents, workflows of strangers too, within their bounds of work
+NEEDS.schemas := .test .integrations
+RUN.schemas := HYPOTHESIS_PROFILE=thorough $(PYTEST) -n auto tests/schema tests/workflows/test_hostile.py \
+	tests/compatibility/test_budget.py tests/compatibility/test_hostile_schemas.py
+
+## campaign     compares PAIRS verdicts (a million) with brute force, CONTENTS and AGREEMENTS too
 PAIRS ?= 1000000
 CONTENTS ?= 1000000
 AGREEMENTS ?= 50000
-WORKFLOWS ?= 10000
 NEEDS.campaign := .test
-RUN.campaign = $(BIN)/python -m tests.compatibility.campaign --processes $$(nproc) --pairs $(PAIRS) --contents $(CONTENTS) && $(BIN)/python -m tests.agents.brute_force --processes $$(nproc) --negotiations $(AGREEMENTS) --exchanges $(AGREEMENTS) && $(BIN)/python -m tests.workflows.brute_force --processes $$(nproc) --workflows $(WORKFLOWS)
+RUN.campaign = $(BIN)/python -m tests.compatibility.campaign --processes $$(nproc) --pairs $(PAIRS) --contents $(CONTENTS) && \
+	$(BIN)/python -m tests.agents.brute_force --processes $$(nproc) --negotiations $(AGREEMENTS) --exchanges $(AGREEMENTS)
+
+## workflows    compares WORKFLOWS random ones (10,000) with brute force, message by message
+WORKFLOWS ?= 10000
+NEEDS.workflows := .test
+RUN.workflows = $(BIN)/python -m tests.workflows.brute_force --processes $$(nproc) --workflows $(WORKFLOWS)
 
 test: $(NEEDS.$(ENV):%=$(VENV)/%) ## Run the tests
 	$(or $(RUN.$(ENV)),$(error ENV=$(ENV) is none of those that make help shows))

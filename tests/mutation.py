@@ -357,14 +357,21 @@ class Judge:
     def survivors(self, mutants: Sequence[Mutant], pool: Executor) -> list[Mutant]:
         """Return the mutants that no test notices; those killed before are not tried again."""
         new = [mutant for mutant in mutants if self._by.get(mutant.identity) is None]
-        noticed = [*pool.map(self._noticed, new)]
-        anyway = self._failing_anyway({*filter(None, noticed)})
-        with self._log.open("a", encoding="utf-8") as log:
-            for mutant, test in zip(new, noticed, strict=True):
-                by = None if test in anyway else test
-                self._by[mutant.identity] = by
-                log.write(json.dumps([*mutant.identity, by]) + "\n")
+        for mutant, test in zip(new, pool.map(self._noticed, new), strict=True):
+            self._note(mutant, test)
+        anyway = self._failing_anyway(
+            {*filter(None, map(self._by.get, (mutant.identity for mutant in new)))}
+        )
+        for mutant in new:
+            if self._by[mutant.identity] in anyway:
+                self._note(mutant, None)
         return [mutant for mutant in mutants if self._by[mutant.identity] is None]
+
+    def _note(self, mutant: Mutant, test: str | None) -> None:
+        """Keep what became of a mutant, also if this process is ended before the room is done."""
+        self._by[mutant.identity] = test
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write(json.dumps([*mutant.identity, test]) + "\n")
 
     def _noticed(self, mutant: Mutant) -> str | None:
         """Return the test that fails for a mutant; None if all pass."""

@@ -1,5 +1,6 @@
 """Schemas that grow, small budgets, and answers that are complete whatever the size."""
 
+import itertools
 import random
 from functools import partial
 from typing import Any
@@ -21,7 +22,7 @@ from messagebody.compatibility import (
 from messagebody.compatibility._relations import Relation, dead_parts
 from messagebody.errors import InvalidArgument, InvalidPattern, InvalidSchema
 from messagebody.globs import content_type_pattern, name_pattern
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, SchemaPart
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_inclusion import schema, types
 from tests.compatibility.test_mutants import without_first_look
@@ -45,6 +46,11 @@ def family(name: str, size: int, *, required: bool = True) -> list[Any]:
 def split(parts: list[Any]) -> tuple[MessageBodySchema, MessageBodySchema]:
     """Return the parts with one part more, which the consumer says in two."""
     return schema(*parts, ("/x", BOTH)), schema(*parts, ("/x", PLAIN), ("/x", HTML))
+
+
+def content(value: Any) -> MessageBodySchema:
+    """Return a schema that says what is inside its one part."""
+    return MessageBodySchema([SchemaPart("/a.json", required=True, content_schema=value)])
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -189,6 +195,18 @@ class TestSmallBudgets:
         assert budget.left == 6
         with pytest.raises(OutOfBudget):
             budget.spend_once("another", 7)
+
+    @pytest.mark.parametrize(("beginning", "last"), [("", 1000), ("aaaa", 0x7F)])
+    def test_each_text_that_is_tried_costs_a_step(self, beginning: str, last: int) -> None:
+        """The texts that a consumer takes are those that a search for another one meets first."""
+        letters = [*map(chr, range(0x20, last))]
+        ends = map("".join, itertools.product(letters, repeat=2)) if beginning else letters
+        words = [beginning + end for end in ends]
+        length = len(words[0])
+        sent = content({"type": "string", "minLength": length, "maxLength": length})
+        taken = content({"enum": words})
+        assert check(sent, taken, steps=len(words) * 13 // 10).verdict == "undecided"
+        assert check(sent, taken, steps=3 * len(words)).verdict == "sometimes"
 
     def test_an_example_where_the_budget_ends(self) -> None:
         """The empty body is one, whatever else there is."""
