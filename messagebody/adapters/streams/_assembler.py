@@ -272,8 +272,8 @@ class Assembler:
     def _unfinished(self, body: MessageBody) -> Iterator[Loss]:
         """Yield losses if the message did not end as usual, or did not end at all."""
         accumulator = self._accumulator
-        last = [*items_of(each for each in body if not is_withheld(each))][-1:]
-        for item, [part, *_] in last if self.outcome else ():
+        said = items_of(each for each in body if not is_withheld(each)) if self.outcome else ()
+        for item, [part, *_] in [*said][-1:]:
             if isinstance(item, Call) and item.arguments == {}:
                 why = "its call has no arguments, and the stream ended there: they may be missing"
                 yield Loss(LossKind.OMITTED, f"part {[*body].index(part)} {part.name}", why)

@@ -162,6 +162,28 @@ def test_a_whole_message_has_no_such_loss(name: str, events: Events) -> None:
     assert [loss for loss in assembler.finish().losses if loss.where == "stream"] == []
 
 
+TEXT: dict[str, Any] = {"part_kind": "text", "content": "It is sunny."}
+WITHOUT_END: list[tuple[str, Events, bool]] = [
+    ("anthropic", anthropic("end_turn")[:-1], True),
+    ("anthropic", anthropic("end_turn")[:-2], False),
+    ("acp", told("acp", {"type": "run.completed", "run": {"status": "completed"}}), True),
+    ("acp", told("acp"), False),
+    ("pydantic-ai", told("pydantic-ai", drop=0), True),
+    ("pydantic-ai", told("pydantic-ai", {"event_kind": "part_end", "index": 0, "part": TEXT,
+                                         "next_part_kind": "tool-call"}), False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "events", "is_whole"), WITHOUT_END)
+def test_a_message_may_be_whole_before_its_stream_ends(
+    name: str, events: Events, is_whole: bool
+) -> None:
+    assembler = Assembler(name)
+    for event in events:
+        assembler.feed(event)
+    assert assembler.outcome == (None if is_whole else "broke off")
+
+
 USAGE: dict[str, dict[str, Any]] = {
     "bedrock": {"metadata": {"usage": {"inputTokens": 1}}},
     "langchain": {"type": "AIMessageChunk", "content": "", "usage_metadata": {"input_tokens": 1}},

@@ -51,6 +51,8 @@ class AgentEvents(Accumulator):
             self._parts = [*objects(said, "parts")] or self._parts
             self._message |= said
             self.end()
+        elif kind == "run.completed":
+            self.is_finished = True
         elif kind == "run.awaiting":
             self.aside["what the run waits for"] += 1
         elif kind in _FAILURES:

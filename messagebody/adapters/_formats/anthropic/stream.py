@@ -84,6 +84,7 @@ class AnthropicEvents(Accumulator):
                 usage = {} if event.get("usage") is None else member(event, "usage", dict)
                 message |= delta
                 self.note_end(delta)
+                self.is_finished |= delta.get("stop_reason") is not None
                 before = message.get("usage") if isinstance(message.get("usage"), dict) else {}
                 # A count that is missing in a delta keeps its value from the start.
                 said = {key: value for key, value in usage.items() if value is not None}

@@ -57,7 +57,7 @@ class GeminiChunks(Accumulator):
             member(each, "content", dict) for each in candidates if each.get("content") is not None
         ]  # fmt: skip
         parts = [in_json(part) for content in contents for part in objects(content, "parts")]
-        self._id.require(_either(event, "responseId"))
+        self._id.require(event.get("responseId") or event.get("response_id"))
         for content in contents:
             role = content.get("role")
             if isinstance(role, str):

@@ -35,7 +35,7 @@ class ResponseEvents(Accumulator):
         super().__init__(**options)
         self._parts: list[dict[str, Any]] = []
         self._ended: set[int] = set()
-        self._is_whole = False
+        self._is_whole = self._goes_on = False
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take an event of a response."""
@@ -74,6 +74,7 @@ class ResponseEvents(Accumulator):
             # The end event holds the whole part, which has priority over the sum of its deltas.
             self._parts[index] = _growing(member(event, "part", dict))
             self._ended.add(index)
+            self._goes_on = event.get("next_part_kind") is not None
 
     def _delta(self, part: dict[str, Any], delta: dict[str, Any]) -> None:
         kind = member(delta, "part_delta_kind")
@@ -107,7 +108,8 @@ class ResponseEvents(Accumulator):
 
     def is_cut(self) -> bool:
         """Return whether a part has not ended; no event states that it is the last of all."""
-        return not self.is_over and len(self._ended) < max(len(self._parts), 1)
+        is_open = self._goes_on or len(self._ended) < max(len(self._parts), 1)
+        return is_open and not self.is_over
 
 
 def _growing(part: dict[str, Any]) -> dict[str, Any]:
