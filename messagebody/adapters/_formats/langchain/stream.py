@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from messagebody._core import quote, strict_json
+from messagebody._core import quote
 from messagebody.adapters._conversation.messages import is_constructor
 from messagebody.adapters.streams._accumulator import (
     Accumulator,
@@ -11,6 +11,7 @@ from messagebody.adapters.streams._accumulator import (
     OutOfPlace,
     Pieces,
     UnknownEvent,
+    input_so_far,
     member,
     objects,
     plain,
@@ -241,19 +242,10 @@ def _is_other(known: Any, said: Any) -> bool:
 
 def _call_block(call: ArrivingCall) -> tuple[str, dict[str, Any]]:
     """Return the list that a call is in, and the call."""
-    said, text = {"name": call.name, "id": call.id or None, **call.about}, str(call.arguments)
-    value = _arguments(text)
-    if value is not None:
+    said = {"name": call.name, "id": call.id or None, **call.about}
+    value = input_so_far(str(call.arguments), is_last=True)
+    if isinstance(value, dict):
         return "tool_calls", {**said, "args": value, "type": "tool_call"}
     # LangChain itself uses this type for cut arguments, which are shown and never run.
-    broken = {**said, "args": text, "type": "invalid_tool_call", "error": None}
+    broken = {**said, "args": value, "type": "invalid_tool_call", "error": None}
     return "invalid_tool_calls", broken
-
-
-def _arguments(text: str) -> dict[str, Any] | None:
-    """Return the arguments of a call; None as long as they are not an object."""
-    try:
-        value = strict_json.loads(text if text.strip() else "{}", depth=100)
-    except strict_json.InvalidJson:
-        return None
-    return value if isinstance(value, dict) else None
