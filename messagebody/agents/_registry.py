@@ -191,7 +191,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     @classmethod
     def from_cards(
         cls,
-        where: Iterable[str] | os.PathLike[str],
+        cards: Iterable[str] | os.PathLike[str],
         *,
         resolver: Resolver | None = None,
         lenient: bool = False,
@@ -201,7 +201,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         """Read the agents at URLs, or in the files of a directory; see `from_directory`.
 
         Arguments:
-            where: the URLs of cards in a list, or a directory.
+            cards: the URLs of cards in a list, or a directory.
             resolver: reads the URLs, if it allows it.
             lenient: agents ignore parts they do not know.
             steps: the work a pair may take.
@@ -211,9 +211,9 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             InvalidArgument: there are URLs and no resolver.
             OSError: there is no such directory or file, or the one file can't be read.
         """
-        if isinstance(where, str | os.PathLike):
-            return cls.from_directory(where, lenient=lenient, steps=steps, limits=limits)
-        agents = read_cards(where, resolver=resolver, limits=limits)
+        if isinstance(cards, str | os.PathLike):
+            return cls.from_directory(cards, lenient=lenient, steps=steps, limits=limits)
+        agents = read_cards(cards, resolver=resolver, limits=limits)
         return cls._of_files(agents, lenient=lenient, steps=steps)
 
     @classmethod

@@ -151,7 +151,7 @@ def _member_of_body(members: Mapping[str, bytes]) -> str:
     if "body" in members:
         raise DecodeError(
             "the object has 'parts' and 'body': name the one to read, with member='body' in "
-            "Python, with --field body in the shell"
+            "Python, with --member body in the shell"
         )
     return "parts"
 

@@ -37,7 +37,7 @@ _MOST_LOSSES: Final = 20
 @guided
 def run_page(
     run: "messagebody.MessageBody | Any",
-    format_name: str | None = None,
+    format: str | None = None,  # noqa: A002 - what users call it
     *,
     resolver: "messagebody.Resolver | None" = None,
     title: str = "Run",
@@ -59,7 +59,7 @@ def run_page(
     Arguments:
         run: what `adapters.read_transcript` takes: the JSON of a conversation, its messages, or
             bodies.
-        format_name: the format of the messages; None if it is to be detected.
+        format: the format of the messages; None if it is to be detected.
         resolver: reads references; None shows them as links and fetches nothing.
         title: the title of the page.
         most: the most bytes of a part to show; a larger part is listed with its size.
@@ -85,7 +85,7 @@ def run_page(
         (True, True)
     """
     limits = PageLimits(most, total, rows, parts, characters, messages)
-    transcript = read_transcript(run, format_name)
+    transcript = read_transcript(run, format)
     return draw_run(transcript, resolver=resolver, title=title, limits=limits, sort=sort).html
 
 

@@ -27,7 +27,7 @@ _NUMBER: Final = re.compile(r"(\d+)")
 
 def transcript_in(
     directory: str | os.PathLike[str],
-    format_name: str | None = None,
+    format: str | None = None,  # noqa: A002 - what users call it
     *,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Transcript:
@@ -38,7 +38,7 @@ def transcript_in(
 
     Arguments:
         directory: its files *.json, *.jsonl and *.ndjson are read.
-        format_name: the format of the messages; None if it is to be detected.
+        format: the format of the messages; None if it is to be detected.
         limits: what to take of all files before refusing.
 
     Raises:
@@ -49,7 +49,7 @@ def transcript_in(
     if not listed:
         kinds = ", ".join(f"*{suffix}" for suffix in sorted(_FILES))
         raise InvalidArgument(f"there are no messages ({kinds}) in {quote(str(directory))}")
-    return Transcript.joined(_runs(sorted(listed, key=_order), format_name, limits))
+    return Transcript.joined(_runs(sorted(listed, key=_order), format, limits))
 
 
 def _runs(files: list[Path], format_name: str | None, limits: Limits) -> Iterator[Transcript]:

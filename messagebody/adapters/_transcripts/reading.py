@@ -51,7 +51,10 @@ _ENOUGH: Final = 4
 
 
 def read_transcript(
-    value: Any, format_name: str | None = None, *, limits: Limits = DEFAULT_LIMITS
+    value: Any,
+    format: str | None = None,  # noqa: A002 - what users call it
+    *,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Transcript:
     """Return a conversation of any format, message by message.
 
@@ -63,7 +66,7 @@ def read_transcript(
             JSON for each message; messages as objects of their SDK; bodies; or what `to_bodies`
             returned. It may be a request to a service, its answer, the events of a stream, or a
             state of LangGraph.
-        format_name: the format; None if it is to be detected.
+        format: the format; None if it is to be detected.
         limits: what to take before refusing.
 
     Raises:
@@ -73,22 +76,20 @@ def read_transcript(
     if isinstance(value, Transcript):
         return value
     if isinstance(value, Converted):
-        return _converted(value, format_name)
+        return _converted(value, format)
     if isinstance(value, MessageBody):
         return Transcript((ChatMessage(value, _stored_role(value)),))
     if isinstance(value, str | bytes | bytearray | memoryview):
         data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value)
-        return _of_bytes(data, format_name, limits)
+        return _of_bytes(data, format, limits)
     if isinstance(value, list | tuple) and any(isinstance(each, MessageBody) for each in value):
-        return Transcript.joined(
-            read_transcript(each, format_name, limits=limits) for each in value
-        )
+        return Transcript.joined(read_transcript(each, format, limits=limits) for each in value)
     try:
-        return _of_json(json_value(value, _is_any, limits), format_name, limits)
+        return _of_json(json_value(value, _is_any, limits), format, limits)
     except DecodeError as error:
         if not is_half(error):
             raise
-        return _of_halved(value, format_name, limits)
+        return _of_halved(value, format, limits)
 
 
 def _of_halved(value: Any, format_name: str | None, limits: Limits) -> Transcript:
