@@ -254,7 +254,9 @@ class Contents:
 
     def json(self, value: Any) -> Html:
         """Return a JSON value that is no content, without secrets from URLs."""
-        return self._json(redact_urls(strict_json.dumps(value))).html
+        text = strict_json.dumps(value)
+        shown = redact_urls(text)
+        return (self._laid_out_json(value, text) if shown == text else self._json(shown)).html
 
     def changed_lines(self, old: "messagebody.Part", new: Shown) -> Html | None:
         """Return the lines of a text that changed; None if there are none that can be shown."""
@@ -428,6 +430,10 @@ class Contents:
             value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth)
         except strict_json.InvalidJson as error:
             return self._source(text, f"not JSON: {error}")
+        return self._laid_out_json(value, text)
+
+    def _laid_out_json(self, value: Any, text: str) -> Shown:
+        """Return a JSON value as a table or a tree, or as its text if there is no room."""
         try:
             return self._table(grids.of_objects(value, **self._wanted))
         except grids.NoGrid:

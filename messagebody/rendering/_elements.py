@@ -1,6 +1,7 @@
 """Elements of HTML: text is escaped and attributes are quoted in this one place."""
 
 import html
+import re
 from typing import Final
 
 from messagebody._core import escape
@@ -9,6 +10,8 @@ from messagebody._core import escape
 _EMPTY: Final = frozenset({"img", "link", "meta"})
 # Line breaks and tabs, and the joiners that emoji and several scripts need.
 _KEPT: Final = "\n\t\u200c\u200d"
+# Most names, numbers and addresses need no escapes.
+_PLAIN: Final = re.compile(r"[\w ./:;,#=+-]*", re.ASCII)
 
 
 class Html(str):
@@ -40,17 +43,18 @@ def element(tag: str, /, *children: str, **attributes: str | bool | None) -> Htm
         >>> element("a", "x < y", href='"', class_="link", hidden=False)
         '<a href="&quot;" class="link">x &lt; y</a>'
     """
-    start = tag + "".join(_attribute(name, value) for name, value in attributes.items())
+    start = tag
+    for name, value in attributes.items():
+        if value is not None and value is not False:
+            start += _attribute(name, value)
     if tag in _EMPTY:
         return Html(f"<{start}>")
     return Html(f"<{start}>{joined(*children)}</{tag}>")
 
 
-def _attribute(name: str, value: str | bool | None) -> str:
+def _attribute(name: str, value: str | bool) -> str:
     spelled = name.rstrip("_").replace("_", "-")
-    if isinstance(value, str):
-        return f' {spelled}="{html.escape(visible(value))}"'
-    return f" {spelled}" if value else ""
+    return f' {spelled}="{_escaped(value)}"' if isinstance(value, str) else f" {spelled}"
 
 
 def joined(*children: str) -> Html:
@@ -60,4 +64,8 @@ def joined(*children: str) -> Html:
         >>> joined(element("b", "a"), " & b")
         '<b>a</b> &amp; b'
     """
-    return Html("".join(c if isinstance(c, Html) else html.escape(visible(c)) for c in children))
+    return Html("".join(c if isinstance(c, Html) else _escaped(c) for c in children))
+
+
+def _escaped(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else html.escape(visible(text))
