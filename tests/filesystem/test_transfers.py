@@ -131,6 +131,8 @@ class TestPlans:
         with pytest.raises(FileExistsError):
             fs.put([str(tmp_path / "s" / "a"), str(tmp_path / "t" / "a")], "/u/")
         assert fs.body.names() == []
+        fs.put(str(tmp_path), "/none")
+        assert fs.body.names() == []
         fs.put(str(tmp_path), "/all", recursive=True)
         assert fs.body.names() == ["/all/s/a", "/all/t/a"]
 

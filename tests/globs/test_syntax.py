@@ -170,6 +170,7 @@ TYPE_LINT = {
     "/text": [("matches-nothing", "no content type has an empty type or subtype; say 'text/*'")],
     "text/+x": [("matches-nothing", "no legal text matches it")],
     "text/**": [("double-star", "** acts as * in a content type; write *")],
+    "te**t/a": [("double-star", "** acts as * in a content type; write *")],
     "**x/a": [("double-star", BESIDE)],
     "txt/*": [("unregistered-type", "'txt' is not a registered type; did you mean 'text'?")],
     "Aplication/json": [

@@ -345,3 +345,10 @@ def test_a_patch_is_printed_for_a_person() -> None:
     far, moved = (MessageBody([Part(url=f"https://e.com/{n}?sig=s3cret", name="/a")]) for n in "ab")
     assert "https://e.com/b" in str(diff(far, moved))
     assert "s3cret" not in str(diff(far, moved))
+
+
+@pytest.mark.parametrize(("after", "is_change"), [("aabb", True), ("aabbb", False)])
+def test_a_part_of_which_half_is_old_has_changed(after: str, is_change: bool) -> None:
+    old = MessageBody([Part("aaxxxxxxxx", name="/a")])
+    (part,) = diff(old, MessageBody([Part(after, name="/b")])).parts
+    assert isinstance(part, ChangedPart) is is_change

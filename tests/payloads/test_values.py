@@ -146,3 +146,9 @@ class TestBadInput:
             join_text("text", "", b"\xff")
         with pytest.raises(DecodeError, match="text, base64 or urlsafe"):
             join_text("zip", "", b"")
+
+
+@pytest.mark.parametrize("kind", ["", "image", "image/png/x"])
+def test_a_data_url_of_no_legal_type_is_bytes(kind: str) -> None:
+    split = split_text(f"data:{kind};base64,aGVsbG8=")
+    assert (split.data, split.content_type) == (b"hello", "application/octet-stream")
