@@ -143,7 +143,7 @@ def with_results(body: MessageBody, results: Iterable[tuple[str, list[Part]]]) -
 
 
 def as_result(
-    body: MessageBody, call: str, *, tool: str | None = None, failed: bool = False
+    body: MessageBody, call: str | Part, *, tool: str | None = None, failed: bool = False
 ) -> MessageBody:
     """Return a body as what a tool returned: written as a message, it answers the call.
 
@@ -151,22 +151,24 @@ def as_result(
 
     Arguments:
         body: what the tool returned: texts, pictures and other files.
-        call: the id of the call.
-        tool: the name of the tool; some services want to hear it again.
+        call: the part of the call, such as `/tool/calls/1.json`, or its id.
+        tool: with an id, the name of the tool; some services want to hear it again.
         failed: whether the tool failed, and the body says why.
 
     Raises:
-        InvalidArgument: the id or the name is no text.
+        InvalidArgument: the part is of no call, or the id or the name is no text.
 
     Examples:
         >>> result = as_result(MessageBody(["Sunny."]), "call_7", tool="weather")
         >>> result.names(), result[0].metadata
         (['/tool/results/1/1'], {'tool_result': {'id': 'call_7', 'name': 'weather'}})
     """
-    if not isinstance(call, str) or not isinstance(tool, str | None):
-        expected = "the id of a call and the name of its tool, as text"
-        raise InvalidArgument(expected, [call, tool], "part.read_json() of a call has both")
-    about: dict[str, Any] = {"id": call, **({} if tool is None else {"name": tool})}
+    asked = _call_of(call) if isinstance(call, Part) else Call(call, tool or "", {})
+    is_named = isinstance(call, str | Part) and isinstance(tool, str | None)
+    if asked is None or not is_named:
+        raise InvalidArgument("the part of a call, or its id and the name of its tool", call)
+    stated = {"id": asked.id, "name": tool or asked.name or None, "type": asked.kind}
+    about: dict[str, Any] = {key: each for key, each in stated.items() if each is not None}
     about |= {"error": True} if failed else {}
     # An empty part shows that the call was answered.
     about |= {} if require_body(body) else {"empty": True}

@@ -357,5 +357,20 @@ def test_a_result_without_content_or_that_failed() -> None:
     assert empty == [{"type": "tool_result", "tool_use_id": "c1", "content": []}]
     failed = chat.from_body(as_result(MessageBody(["No."]), "c1", failed=True)).value["content"]
     assert failed[0]["is_error"] is True
-    with pytest.raises(InvalidArgument, match="the id of a call"):
-        as_result(MessageBody(), Part("{}"))  # type: ignore[arg-type]
+    for wrong in (Part("{}"), Part("no"), 5, None):
+        with pytest.raises(InvalidArgument, match="the part of a call, or its id and the name"):
+            as_result(MessageBody(), wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("item", [
+    {"type": "function_call", "call_id": "c", "name": "refund", "arguments": "{}"},
+    {"type": "custom_tool_call", "call_id": "c", "name": "refund", "input": "7"},
+])  # fmt: skip
+def test_the_part_of_a_call_says_what_its_answer_needs(item: dict[str, Any]) -> None:
+    asked = RESPONSES.to_bodies([item])
+    [call] = asked.value[0]
+    answer = as_result(MessageBody(["Done."]), call)
+    [_, output] = RESPONSES.from_bodies([*asked.value, answer], rest=[*asked.rest, None]).value
+    assert output["type"] == item["type"] + "_output"
+    assert output["call_id"] == "c"
+    assert "Done." in json.dumps(output["output"])
