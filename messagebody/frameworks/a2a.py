@@ -22,7 +22,7 @@ from messagebody.frameworks._a2a_guard import (
     unread,
 )
 from messagebody.frameworks.gate import (
-    MOST,
+    MAX_BYTES,
     Answer,
     Application,
     BodyCall,
@@ -93,7 +93,7 @@ class Gate(BodyGate):
         resolver: reads references whose content decides.
         on_output: "refuse" what breaks the output, or "log" it only.
         required_extension: the URI of an extension that clients have to declare; empty for none.
-        most: the bytes of a request and of an answer that are held.
+        max_bytes: the bytes of a request and of an answer that are held.
 
     Raises:
         InvalidArgument: `agent` or `on_output` is something else.
@@ -101,9 +101,9 @@ class Gate(BodyGate):
 
     def __init__(
         self, app: Application, agent: Agent, *, resolver: Resolver | None = None,
-        on_output: OnOutput = "refuse", required_extension: str = "", most: int = MOST,
+        on_output: OnOutput = "refuse", required_extension: str = "", max_bytes: int = MAX_BYTES,
     ) -> None:  # fmt: skip
-        super().__init__(app, agent, most=most)
+        super().__init__(app, agent, max_bytes=max_bytes)
         self._guard: A2AGuard = A2AGuard(agent, resolver, on_output, required_extension)
 
     def _call(self, scope: Message) -> BodyCall | None:

@@ -23,7 +23,7 @@ from messagebody.storage import Resolver
 
 LOG: Final = logging.getLogger("messagebody.gate")
 """The findings about what an agent sends, each with the id that its caller got."""
-MOST: Final = 16 * MIB
+MAX_BYTES: Final = 16 * MIB
 SHOWN: Final = 20
 """How many violations are looked for, and an answer has."""
 _JSON: Final = (b"content-type", b"application/json")
@@ -224,7 +224,7 @@ class BodyGate:
         paths: the paths that take and send bodies; None for all.
         resolver: reads references whose content decides.
         on_output: "refuse" what breaks the output, or "log" it only.
-        most: the bytes of a request and of an answer that are held.
+        max_bytes: the bytes of a request and of an answer that are held.
 
     Raises:
         InvalidArgument: `agent` or `on_output` is something else.
@@ -247,9 +247,10 @@ class BodyGate:
 
     def __init__(
         self, app: Application, agent: Agent, *, paths: Iterable[str] | None = None,
-        resolver: Resolver | None = None, on_output: OnOutput = "refuse", most: int = MOST,
+        resolver: Resolver | None = None, on_output: OnOutput = "refuse",
+        max_bytes: int = MAX_BYTES,
     ) -> None:  # fmt: skip
-        self._app, self._most = app, most
+        self._app, self._max_bytes = app, max_bytes
         self._guard = SchemaGuard(agent, resolver, on_output)
         self._paths = None if paths is None else frozenset(paths)
 
@@ -270,14 +271,14 @@ class BodyGate:
         try:
             if _is_compressed(scope["headers"]):
                 raise NotRead(415, "a compressed request can't be checked; send it as it is")
-            content = await _read(receive, self._most, call.look)
+            content = await _read(receive, self._max_bytes, call.look)
             is_checked = await call.enter(content)
         except MessageBodyError as problem:
             status, value = call.refusal(problem)
             start = {"type": "http.response.start", "status": status, "headers": [_JSON]}
             await _answer(send, start, json.dumps(value).encode())
             return
-        out = _HeldAnswer(send, call, self._most) if is_checked else send
+        out = _HeldAnswer(send, call, self._max_bytes) if is_checked else send
         await self._app(scope, _replayed(content, receive), out)
 
 
@@ -330,15 +331,15 @@ def _paths_of(scope: Message) -> set[str]:
     return {path, root + path, path.removeprefix(root)}
 
 
-async def _read(receive: Receive, most: int, look: Callable[[bytearray], None]) -> bytes:
+async def _read(receive: Receive, max_bytes: int, look: Callable[[bytearray], None]) -> bytes:
     """Return the content of a request, which is looked at while it arrives."""
     gathered = bytearray()
     while True:
         message = await receive()
         piece = message.get("body", b"")
         gathered += piece
-        if len(gathered) > most:
-            raise NotRead(413, f"a request has at most {most} bytes here")
+        if len(gathered) > max_bytes:
+            raise NotRead(413, f"a request has at most {max_bytes} bytes here")
         # A client that is gone sends nothing more; the application hears of it afterwards.
         if not message.get("more_body"):
             return bytes(gathered)
@@ -371,11 +372,11 @@ class _HeldAnswer:
     Arguments:
         send: where it goes.
         call: the call that is answered.
-        most: the bytes that are held; a longer answer, or event, may not leave.
+        max_bytes: the bytes that are held; a longer answer, or event, may not leave.
     """
 
-    def __init__(self, send: Send, call: BodyCall, most: int) -> None:
-        self._send, self._call, self._most = send, call, most
+    def __init__(self, send: Send, call: BodyCall, max_bytes: int) -> None:
+        self._send, self._call, self._max_bytes = send, call, max_bytes
         self._start: Message | None = None  # of an answer that is held as a whole
         self._is_stream = self._is_over = False
         self._held = bytearray()
@@ -390,7 +391,7 @@ class _HeldAnswer:
             is_last = not message.get("more_body")
             if self._start is None:
                 await self._pass_events(is_last=is_last)
-            elif is_last or len(self._held) > self._most:
+            elif is_last or len(self._held) > self._max_bytes:
                 await self._pass_whole(self._start)
 
     async def _begin(self, start: Message) -> None:
@@ -405,8 +406,8 @@ class _HeldAnswer:
     async def _pass_whole(self, start: Message) -> None:
         self._is_over = True
         status, content = start["status"], bytes(self._held)
-        if len(content) > self._most:
-            LOG.error("an answer has more than %d bytes", self._most)
+        if len(content) > self._max_bytes:
+            LOG.error("an answer has more than %d bytes", self._max_bytes)
             status, content = 500, b'{"detail": "internal error"}'
         elif (found := await self._withholds(content)) is not None:
             status, value = self._call.failure(found)
@@ -427,9 +428,9 @@ class _HeldAnswer:
                 await self._end(b"data: " + instead + b"\n\n")
                 return
             await self._send(_piece(event + b"\n\n"))
-        if len(rest) > self._most:
-            LOG.error("an event has more than %d bytes", self._most)
-        if is_last or len(rest) > self._most:
+        if len(rest) > self._max_bytes:
+            LOG.error("an event has more than %d bytes", self._max_bytes)
+        if is_last or len(rest) > self._max_bytes:
             await self._end(b"")
 
     async def _withholds(self, content: bytes) -> str | None:

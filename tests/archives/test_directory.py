@@ -93,16 +93,16 @@ class TestUnpack:
         with pytest.raises(RefusedPaths):
             unpack(body_of(a="x"), out)
         assert snapshot(out) == before
-        unpack(body_of(a="x"), out, into=True)
+        unpack(body_of(a="x"), out, merge=True)
         assert snapshot(out) == {**before, "a": b"x"}
 
     def test_nothing_is_overwritten_unasked(self, out: Path) -> None:
         out.mkdir()
         (out / "b").write_text("mine")
         with pytest.raises(RefusedPaths, match="'/b'"):
-            unpack(body_of(a="x", b="y"), out, into=True)
+            unpack(body_of(a="x", b="y"), out, merge=True)
         assert snapshot(out) == {"b": b"mine"}
-        unpack(body_of(a="x", b="y"), out, into=True, overwrite=True)
+        unpack(body_of(a="x", b="y"), out, merge=True, overwrite=True)
         assert snapshot(out) == {"a": b"x", "b": b"y"}
 
     @pytest.mark.parametrize("name", ["/.bashrc", "/.git/hooks/pre-commit"])
@@ -111,9 +111,9 @@ class TestUnpack:
         (out / "mine").write_text("mine")
         body = MessageBody([Part("x", name=name)])
         with pytest.raises(RefusedPaths):
-            unpack(body, out, into=True)
+            unpack(body, out, merge=True)
         assert snapshot(out) == {"mine": b"mine"}
-        unpack(body, out, into=True, hidden=True)
+        unpack(body, out, merge=True, hidden=True)
         assert (out / name[1:]).read_text() == "x"
 
     @pytest.mark.parametrize("target", ["outside", "../outside", "/etc"])
@@ -123,7 +123,7 @@ class TestUnpack:
         out.mkdir()
         (out / "a").symlink_to(outside if target == "outside" else target)
         with pytest.raises((RefusedPaths, OSError)):
-            unpack(MessageBody([Part("x", name="/a/b")]), out, into=True, overwrite=True)
+            unpack(MessageBody([Part("x", name="/a/b")]), out, merge=True, overwrite=True)
         assert list(outside.iterdir()) == []
 
     def test_a_link_in_a_files_place(self, tmp_path: Path, out: Path) -> None:
@@ -132,7 +132,7 @@ class TestUnpack:
         out.mkdir()
         (out / "a").symlink_to(victim)
         with pytest.raises(RefusedPaths):
-            unpack(body_of(a="x"), out, into=True, overwrite=True)
+            unpack(body_of(a="x"), out, merge=True, overwrite=True)
         assert victim.read_text() == "mine"
         assert (out / "a").is_symlink()
 
@@ -377,7 +377,7 @@ unpack(body, "out")
         unpack(body_of(a="x"), out)
         assert snapshot(out) == {"a": b"x"}
         with pytest.raises(RefusedPaths):
-            unpack(body_of(a="y"), out, into=True)
+            unpack(body_of(a="y"), out, merge=True)
 
     def test_a_file_that_appears_meanwhile_is_kept(
         self, out: Path, monkeypatch: pytest.MonkeyPatch

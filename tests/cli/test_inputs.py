@@ -174,10 +174,10 @@ def test_pack_names_the_way_out(shell: Shell) -> None:
 def test_unpack_leaves_the_message_that_it_reads(shell: Shell) -> None:
     before = Path("of-itself.json").read_bytes()
     os.link("of-itself.json", "other/m.json")
-    done = shell("unpack", "of-itself.json", "other", "--into", "--overwrite")
+    done = shell("unpack", "of-itself.json", "other", "--merge", "--overwrite")
     assert (done.code, done.out) == (2, "")
     assert Path("other/m.json").read_bytes() == before
-    assert shell("unpack", "of-itself.json", "d", "--into", "--overwrite").code == 0
+    assert shell("unpack", "of-itself.json", "d", "--merge", "--overwrite").code == 0
     assert Path("d/m.json").read_text() == "one"
 
 

@@ -457,5 +457,5 @@ def test_an_option_takes_one_kind_of_value_in_all_commands() -> None:
                 kind = option.metavar or option.type.name
                 found.setdefault(option.opts[-1], set()).add(kind)
     several = {name for name, kinds in found.items() if len(kinds) > 1}
-    # A format or a store; the name of a part or a pattern; a body or a flag; JSON or its format.
-    assert several == {"--from", "--to", "--name", "--into", "--json"}
+    # A format or a store; the name of a part or a pattern; JSON or its format.
+    assert several == {"--from", "--to", "--name", "--json"}

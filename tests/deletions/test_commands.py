@@ -31,8 +31,8 @@ MORE: dict[str, list[list[str]]] = {
     "migrate": [["small.json", "--from", "store", "--to", "renamed", "-i"]],
     "pack": [["directory", "--to", "store", "--threshold", "0", "-o", "packed.json"]],
     "unpack": [
-        [BODY, "unpacked", "--into"],
-        [BODY, "unpacked", "--into", "--overwrite", "--hidden"],
+        [BODY, "unpacked", "--merge"],
+        [BODY, "unpacked", "--merge", "--overwrite", "--hidden"],
     ],
     "sweep": [
         ["store", "small.json", "--delete"],

@@ -141,17 +141,17 @@ def cache(place: Path) -> None:
 
 
 def unpacked(place: Path) -> None:
-    unpack(CATS, place / "files", into=True, overwrite=True)
+    unpack(CATS, place / "files", merge=True, overwrite=True)
     lost = MessageBody([*DOGS, Part(url="https://example.com/x", name="/own/z")])
     with pytest.raises(RefusedPaths):
-        unpack(lost, place / "files", into=True, overwrite=True)
+        unpack(lost, place / "files", merge=True, overwrite=True)
     lions = MessageBody([Part("lions", name="/own/2.txt")])
     (lost_part,) = offload(lions, place / "lost", threshold=0)
     Path(place, "lost", *str(lost_part.url).split("/")[-2:]).write_bytes(b"tiger")
     broken = MessageBody([*DOGS, lost_part])
     for new in (place / "files", place / "never"):
         with pytest.raises(MessageBodyError):
-            unpack(broken, new, into=True, overwrite=True, resolver=Resolver(allow=place / "lost"))
+            unpack(broken, new, merge=True, overwrite=True, resolver=Resolver(allow=place / "lost"))
     assert Path(place, "files/own/0.txt").read_text() == "cats"
     assert not (place / "never").exists()
     pack(place / "files/own", follow=True, exclude=["door"])

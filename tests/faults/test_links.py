@@ -82,7 +82,7 @@ def _offload_packed(home: Path, _: int) -> list[bytes]:
 
 def _unpack(home: Path, number: int) -> list[bytes]:
     body = MessageBody([Part(PUBLIC, name=f"/d/{number}"), Part(PUBLIC, name="/d/file")])
-    unpack(body, home, into=True, overwrite=True)
+    unpack(body, home, merge=True, overwrite=True)
     return []
 
 

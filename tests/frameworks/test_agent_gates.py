@@ -185,7 +185,7 @@ class TestA2A:
 
     def test_the_size_is_bounded(self) -> None:
         server = Server()
-        assert ask(a2a.Gate(server, ECHO, most=50), rpc({"text": "Hi"}))[0] == 413
+        assert ask(a2a.Gate(server, ECHO, max_bytes=50), rpc({"text": "Hi"}))[0] == 413
         assert server.got == []
 
     def test_accepted_modes_are_agreed_on(self) -> None:
@@ -265,11 +265,11 @@ class TestA2A:
             assert [each.get("status") for each in sent] == [500, None]
 
         scope = {"type": "http", "method": "POST", "path": "/", "headers": [JSON]}
-        asyncio.run(BodyGate(endless, ECHO, most=100)(scope, receive, send))
+        asyncio.run(BodyGate(endless, ECHO, max_bytes=100)(scope, receive, send))
 
     def test_an_answer_that_is_too_long(self) -> None:
         server = Server(b"[" + b" " * 500 + b"]")
-        assert ask(a2a.Gate(server, ECHO, most=300), rpc({"text": "Hi"}))[0] == 500
+        assert ask(a2a.Gate(server, ECHO, max_bytes=300), rpc({"text": "Hi"}))[0] == 500
 
 
 class Upload:
@@ -549,7 +549,7 @@ class TestStreams:
             assert (self.through(content) == content) == is_good
 
     def test_an_endless_event(self) -> None:
-        assert self.through(b"data: " + b"x" * 1000, most=400) == b""
+        assert self.through(b"data: " + b"x" * 1000, max_bytes=400) == b""
 
 
 class TestBodies:
@@ -563,7 +563,7 @@ class TestBodies:
         assert status == 422
         assert json.loads(answer)["detail"][0]["loc"] == ["body"]
         assert ask(BodyGate(server, ECHO), b"{")[0] == 422
-        assert ask(BodyGate(server, ECHO, most=3), self.GOOD)[0] == 413
+        assert ask(BodyGate(server, ECHO, max_bytes=3), self.GOOD)[0] == 413
         assert server.got == [self.GOOD]
 
     def test_what_goes_out(self) -> None:

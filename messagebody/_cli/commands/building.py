@@ -235,9 +235,9 @@ def pack_command(
 @click.command
 @options.body
 @click.argument("directory", type=click.Path(file_okay=False))
-@options.flag("--into", help="Write into a directory that is not empty.")
-@options.flag("--overwrite", help="With --into, replace files that exist.")
-@options.flag("--hidden", help="With --into, also write names that start with '.'.")
+@options.flag("--merge", help="Write into a directory that is not empty.")
+@options.flag("--overwrite", help="With --merge, replace files that exist.")
+@options.flag("--hidden", help="With --merge, also write names that start with '.'.")
 @options.flag("--portable", help="Refuse names that any common system refuses.")
 @options.references
 def unpack_command(body: str, directory: str, *, overwrite: bool, **how: Any) -> None:

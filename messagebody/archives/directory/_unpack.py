@@ -192,7 +192,7 @@ def unpack(
     body: MessageBody,
     directory: str | os.PathLike[str],
     *,
-    into: bool = False,
+    merge: bool = False,
     overwrite: bool = False,
     hidden: bool = False,
     portable: bool = False,
@@ -200,7 +200,7 @@ def unpack(
 ) -> list[Path]:
     """Write the named parts of a body as files below a directory, and return their paths.
 
-    The directory must be new or empty, except with `into`. One error before the first byte names
+    The directory must be new or empty, except with `merge`. One error before the first byte names
     everything that is refused: a name together with a name below it; names that differ only in
     case, if the file system ignores case; names of devices, on Windows; names that are blocked by
     other files; and references that the resolver doesn't allow. Every segment is opened below its
@@ -209,9 +209,9 @@ def unpack(
     Arguments:
         body: the body; its unnamed parts are not written.
         directory: the directory, which is created if it does not exist.
-        into: write into a directory that isn't empty.
+        merge: write into a directory that isn't empty, beside what is there.
         overwrite: replace existing files, each in one step, but never links and directories.
-        hidden: with `into`, also write names with a segment that starts with ".".
+        hidden: with `merge`, also write names with a segment that starts with ".".
         portable: refuse names that any common file system refuses, even if this one does not.
         resolver: decides how references are read; the body's own, else the closed default.
 
@@ -231,9 +231,9 @@ def unpack(
     parts = require_body(body).list()
     names = [str(part.name) for part in parts]
     resolver = require_resolver(resolver) or resolver_of(body)
-    refusals = list(_check_names(names, root, hidden=hidden or not into, portable=portable))
+    refusals = list(_check_names(names, root, hidden=hidden or not merge, portable=portable))
     refusals += _check_references(parts, resolver)
-    refusals += _check_directory(root, names, into=into, overwrite=overwrite)
+    refusals += _check_directory(root, names, merge=merge, overwrite=overwrite)
     if refusals:
         raise RefusedPaths(f"can't unpack into {quote(str(directory))}", refusals)
     with Destination.made(root) as destination:
@@ -290,7 +290,7 @@ def _check_references(
 
 
 def _check_directory(
-    root: Path, names: Iterable[str], *, into: bool, overwrite: bool
+    root: Path, names: Iterable[str], *, merge: bool, overwrite: bool
 ) -> Iterator[RefusedFile]:
     if not os.path.lexists(root):
         return
@@ -298,8 +298,8 @@ def _check_directory(
         yield RefusedFile(str(root), "it is not a directory")
         return
     with Destination.at(root) as destination:
-        if not into and not destination.is_empty():
-            yield RefusedFile(str(root), "it is not empty; into=True writes beside what is there")
+        if not merge and not destination.is_empty():
+            yield RefusedFile(str(root), "it is not empty; merge=True writes beside what is there")
             return
         for name in names:
             obstacle = destination.obstacle(name, overwrite=overwrite)
