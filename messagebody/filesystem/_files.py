@@ -179,10 +179,14 @@ class Writing:
 
     def commit(self) -> None:
         """Make the part, now or in the open transaction; a file that is still open is closed."""
+        if (content := self._closed_content()) is not None:
+            self._keep(content)
+
+    def _closed_content(self) -> bytes | Offloaded | None:
+        """Close the file, and return its content once; None if there is none to keep."""
         self.close()
         content, self._content = self._content, None
-        if content is not None:
-            self._keep(content)
+        return content
 
     def _keep(self, content: bytes | Offloaded) -> None:
         self._writer.change(self.path, self.check, partial(self._apply, content))
@@ -202,9 +206,7 @@ class Writing:
 
     def make(self) -> None:
         """Make the part in the commit; a file that is still open is closed first."""
-        self.close()
-        content, self._content = self._content, None
-        if content is not None:
+        if (content := self._closed_content()) is not None:
             self.check()
             self._apply(content)
 
@@ -239,11 +241,9 @@ class Writing:
 
     def let_go(self) -> None:
         """Close a file that is no longer used; unlike Python's own files, errors are shown."""
-        if self._discarded or self._process != os.getpid():
+        if not self._discarded and self._process != os.getpid():
             self._discarded = True  # a forked process only has a copy
-            self.close()
-        else:
-            self.close()
+        self.close()
 
     __del__ = let_go
 

@@ -26,6 +26,7 @@ _SIGN: Final = "\N{DOTTED CROSS}"
 _MARK: Final = re.compile(f"{_SIGN}([0-9]+){_SIGN}")
 _LEFT_OVER: Final = re.compile(f"{_SIGN}[0-9]*{_SIGN}?")
 _LINK: Final = re.compile(r'(<a href="#([\w-]+)"[^>]*>)(.*?)(</a>)', re.DOTALL)
+_WHOLE_LINK: Final = re.compile(r"<a\b[^>]*>.*?</a>", re.DOTALL)
 
 Places = Mapping[str, "tuple[str, messagebody.Part]"]
 """The anchors and parts by the names of the parts; one that is not shown has no anchor."""
@@ -161,7 +162,7 @@ class Citations:
     def shown(self, html: Html) -> Html:
         """Return the elements of a marked text with numbers for signs, and the sources below."""
         if self._sources and self._can_mark:
-            html = Html(_LEFT_OVER.sub("", _MARK.sub(self._number, html)))
+            html = Html(_LEFT_OVER.sub("", _MARK.sub(self._number, _WHOLE_LINK.sub(_behind, html))))
         return joined(html, self.listed())
 
     def _number(self, mark: re.Match[str]) -> str:
@@ -172,6 +173,12 @@ class Citations:
         """Return the list of the sources; nothing if there are none."""
         rows = [source.row() for source in self._sources.values()]
         return element("ol", *rows, class_="cited", aria_label="Sources") if rows else Html()
+
+
+def _behind(link: re.Match[str]) -> str:
+    """Return a link with the marks in it behind it, because they become links."""
+    marks = [mark[0] for mark in _MARK.finditer(link[0])]
+    return "".join([_MARK.sub("", link[0]), *marks]) if marks else link[0]
 
 
 def _first_text(*values: Any) -> str:

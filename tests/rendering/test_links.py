@@ -115,6 +115,19 @@ def test_a_citation_within_markup_breaks_nothing() -> None:
                 assert not [each for each in attributes.values() if each and "<" in each]
 
 
+def test_a_citation_that_ends_within_a_link_stands_behind_it() -> None:
+    """Links can't stand in links: browsers would end the first one."""
+    text = "See [the *cats*](/sources/1) [there](https://example.com/)."
+    citations = [{"part": "/sources/1", "end": end} for end in (7, 12, 35)]
+    html = cited(text, *citations)
+    depth = 0
+    for tag in re.findall(r"<(/?a)\b", html):
+        depth += 1 if tag == "a" else -1
+        assert depth < 2
+    assert html.count("<sup>") == 3
+    assert "cats</em>" in html
+
+
 def test_a_text_with_the_sign_of_marks_is_shown_as_it_is() -> None:
     html = cited("\N{DOTTED CROSS}0\N{DOTTED CROSS} cats", {"part": "/sources/1", "end": 3})
     assert "\N{DOTTED CROSS}0\N{DOTTED CROSS} cats" in html
