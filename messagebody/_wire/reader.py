@@ -346,6 +346,7 @@ def _kind(value: Any) -> str:
 
 
 _write: Final = msgspec.json.Encoder().encode
+_ONE_KIND: Final = frozenset({PartRecord})
 
 
 def encode(records: Sequence[PartRecord], *, indent: int | None = None) -> bytes:
@@ -367,7 +368,7 @@ def _writable(records: Sequence[PartRecord]) -> Sequence[Any]:
     """Return the values for the JSON library: the records themselves, unless one needs more."""
     # One C call for the whole body, because a Python call for each part would take most of the
     # time.
-    if set(map(type, records)) <= {PartRecord}:
+    if _ONE_KIND.issuperset(map(type, records)):
         return records
     return [
         _flat(record, index) if isinstance(record, RichRecord) else record

@@ -60,7 +60,7 @@ class Shape:
             return self._select_exact(names)
         if self.first or self.lasts != ("",):
             return self._select_deep(names) if self.deep else self._select_flat(names)
-        return self._select_below(names)
+        return self._select_below(names) if self.deep else _select_inside(names, self.directory)
 
     def _select_exact(self, names: Names) -> list[int]:
         directory = self.directory
@@ -76,8 +76,6 @@ class Shape:
 
     def _select_below(self, names: Names) -> list[int]:
         directory = self.directory
-        if not self.deep:
-            return _select_inside(names, directory)
         if directory == "/":
             return [index for index, name in enumerate(names) if name]
         return [index for index, name in enumerate(names) if name and name.startswith(directory)]
