@@ -11,7 +11,13 @@ from messagebody.adapters._contract import BODY, Archive, Converted, Loss, left_
 from messagebody.adapters._conversation.messages import USUAL
 from messagebody.adapters._format import Format, format_of, messages_in
 from messagebody.adapters._registry import adapter, detect, read_within, write
-from messagebody.adapters._transcripts.logs import Broken, is_sent, stream_in, values_of_lines
+from messagebody.adapters._transcripts.logs import (
+    Broken,
+    format_of_events,
+    is_sent,
+    stream_in,
+    values_of_lines,
+)
 from messagebody.adapters._vocabulary.values import json_value
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 
@@ -242,11 +248,15 @@ class _Recoding:
         """Return the body of a recorded stream; None if it is not one and the user named none."""
         is_meant = is_asked or is_sent(data)
         values = self._events_in(data, is_asked=is_asked, is_meant=is_meant)
+        if values is None:
+            return None
+        source = _OWN if self.source == BODY else self.source
+        certain = format_of_events(values, source)
+        is_meant, source = is_meant or certain is not None, source or certain
         # Each line may be a message, or a body.
-        if values is None or not (is_meant or messages_in(values) is None):
+        if not (is_meant or messages_in(values) is None):
             return None
         events = [each for each in values if not isinstance(each, Broken)]
-        source = _OWN if self.source == BODY else self.source
         found = stream_in(events, source, self.limits)
         if found is None:
             if is_meant:
@@ -290,8 +300,8 @@ class _Recoding:
                 assembler.feed(event)
             assembler.finish()
         except MessageBodyError as error:
-            return f"is no stream of {self.source}: {error}"
-        return f"is no stream of {self.source}: its events make no content"
+            return f"is no stream of {source}: {error}"
+        return f"is no stream of {source}: its events make no content"
 
 
 def _talk_of(count: int) -> str:

@@ -73,6 +73,14 @@ def test_the_events_of_an_answer_become_its_message() -> None:
     assert marked.value[0].content_type == "text/markdown"
 
 
+def test_events_that_can_be_nothing_else_are_recognised() -> None:
+    chunks = [{"type": "AIMessageChunk", "id": "run-1", "content": text} for text in ("Su", "nny.")]
+    body, losses = convert(lines_of(*chunks))
+    assert (body.read_text(), [loss.where for loss in losses]) == ("Sunny.", ["stream"])
+    with pytest.raises(EnvelopeError, match=r"no stream of langchain.*another answer begins"):
+        convert(lines_of(*chunks, {**chunks[0], "id": "run-2"}))
+
+
 def test_options_that_a_format_does_not_have() -> None:
     archive = convert(MessageBody(["Hi"]).to_json(), "zip").value
     assert convert(archive).value.names() == ["/parts/1.txt"]
