@@ -94,7 +94,8 @@ _OPTIONS = {
     "--pattern": "--names", "--ttl": "--expires", "--min-size": "--threshold",
     "--max-bytes": "--threshold", "--force": "--overwrite", "--fetch": "--public-https --urls",
     "--resolve": "--urls --allow", "--browser": "--open", "--jsonl": "--lines",
-    "--strict": "--lenient",
+    "--strict": "--lenient", "--field": "--member", "--shard-size": "--shard-bytes",
+    "--jobs": "--workers", "--processes": "--workers",
 }  # fmt: skip
 
 

@@ -345,6 +345,8 @@ LEADS = [
     (["schema", "validate", "m.json"], "there is no command 'schema validate'; did you mean valid"),
     (["bulk", "count", "lines.jsonl"], "did you mean bulk stats?"),
     (["bulk", "diff", "lines.jsonl"], "there is no command 'bulk diff'; did you mean diff?"),
+    (["bulk", "stats", "x.jsonl", "--out", "o", "--field", "b"], "did you mean --member?"),
+    (["bulk", "stats", "x.jsonl", "--out", "o", "--jobs", "2"], "did you mean --workers?"),
     (["bulk", "zzz", "lines.jsonl"], "No such command 'zzz'; there are validate, digest, offload"),
     (["envelope", "signn", "m.json"], "Did you mean 'sign'?"),
     (["help", "workflow", "suggest"], "there is no command 'workflow suggest'; did you mean workf"),
