@@ -51,14 +51,17 @@ _PLACE = "/tool/results/1"
 _Shown = tuple[Turn, Result, list[Part]]
 
 
+def is_unsettled(item: Call | Result) -> bool:
+    """Return whether another item says more of a call, or has its result."""
+    return item.is_update if isinstance(item, Call) else item.is_pending
+
+
 def paired(turns: list[Turn], losses: list[Loss]) -> list[Turn]:
     """Return turns in which each call is told once, and a result is what the call has come to.
 
     A result without content takes over what its call has shown. Turns that came in the format that
     is written stay as they are.
     """
-    if not any(map(_is_unsettled, turns)):
-        return turns
     found = _CallPairing(losses)
     for turn in turns:
         for item, parts in [] if turn.is_own else turn.items():
@@ -107,14 +110,6 @@ class _CallPairing:
         turn, item, _ = shown
         why = "it was shown while the call ran, and is not its result"
         self.losses.append(turn.loss(LossKind.OMITTED, item.key, why, Affected.CONTENT))
-
-
-def _is_unsettled(turn: Turn) -> bool:
-    return any(
-        (isinstance(item, Call) and item.is_update)
-        or (isinstance(item, Result) and item.is_pending)
-        for item, _ in turn.items()
-    )
 
 
 def _restate(turn: Turn, part: Part, update: Call) -> None:

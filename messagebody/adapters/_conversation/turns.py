@@ -4,13 +4,18 @@ Services refuse a call without a result, a result without its call, and results 
 their calls. Many formats allow all of these, so bodies are put in order before they are written.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
 
 from messagebody._core import MessageBody, Part, PartRecord, only_text, parts_of
 from messagebody.adapters._contract import Affected, Loss, LossKind
-from messagebody.adapters._conversation.call_pairing import paired, with_unnamed_results
+from messagebody.adapters._conversation.call_pairing import (
+    is_unsettled,
+    paired,
+    with_unnamed_results,
+)
 from messagebody.adapters._conversation.following import may_move, with_following_files
 from messagebody.adapters._conversation.ids import (
     number_apart,
@@ -58,8 +63,27 @@ def turns_of(
 
 
 def _with_tools(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[Turn]:
-    """Return turns with calls and results where the service takes them."""
-    turns = _in_agreement(dialect, paired(turns, losses), losses)
+    """Return turns with calls and results where the service takes them, told as it spells them."""
+    tools = tools_in(turns)
+    if any(is_unsettled(item) for _, item, _ in tools):
+        turns = paired(turns, losses)
+        tools = tools_in(turns)
+    if tools:
+        losses += state_ids(tools)
+        state_names(tools)
+        losses += respell_turns(dialect, tools)
+    if dialect.conversation_form is not None:
+        number_apart(turns)
+    turns = _in_places(dialect, turns, losses) if tools else turns
+    if dialect.separate_message_items:
+        turns = [piece for turn in turns for piece in _pieces(dialect, turn)]
+    if Result in dialect.separate_message_items:
+        turns = [*_added_behind(turns)]
+    return turns
+
+
+def _in_places(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[Turn]:
+    """Return turns whose results stand where the service takes them."""
     if dialect.answers_in_order:
         turns = [*_in_call_order(turns)]
     if dialect.joins_results:
@@ -67,13 +91,7 @@ def _with_tools(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list
     says_results = dialect.item_roles.get(Result, ROLES)
     if "assistant" not in says_results or dialect.answers_calls or dialect.sends_items_as_files:
         turns = [piece for turn in turns for piece in _steps(dialect, turn)]
-    if dialect.answers_calls:
-        turns = _answered(dialect, turns, losses)
-    if dialect.separate_message_items:
-        turns = [piece for turn in turns for piece in _pieces(dialect, turn)]
-    if Result in dialect.separate_message_items:
-        turns = [*_added_behind(turns)]
-    return turns
+    return _answered(dialect, turns, losses) if dialect.answers_calls else turns
 
 
 _PEOPLE: Final = frozenset({None, "user", "assistant", "system"})
@@ -94,17 +112,6 @@ def _numbered(
         turns.append(Turn(number, own, left, left.get("format") == dialect.name))
         if turns[-1].role is None:
             losses += speaker_lost(turns[-1])
-    return turns
-
-
-def _in_agreement(dialect: Dialect, turns: list[Turn], losses: list[Loss]) -> list[Turn]:
-    """Return turns whose calls and results have ids and names in common, as the service spells."""
-    tools = tools_in(turns)
-    losses += state_ids(tools)
-    state_names(tools)
-    losses += respell_turns(dialect, tools)
-    if dialect.conversation_form is not None:
-        number_apart(turns)
     return turns
 
 
@@ -264,8 +271,11 @@ def _in_order(
     losses: list[Loss],
 ) -> Iterator[Turn]:
     """Yield turns, each followed by the answers to its calls; calls without one are left out."""
+    open_calls: dict[int, set[str]] = defaultdict(set)
+    for each, place in unanswered.items():
+        open_calls[place].add(each)
     for place, turn in enumerate(turns):
-        lost = {each for each, there in unanswered.items() if there == place}
+        lost = open_calls.get(place)
         # The last calls may still be answered, but all of them at once.
         is_over = place < len(turns) - 1 or place in answers
         if lost and not turn.is_own and is_over:

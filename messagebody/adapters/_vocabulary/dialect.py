@@ -270,12 +270,14 @@ class PlainMessage(NamedTuple):
         as_block: the form of a message whose content is one block.
         call: the member with the id of the call in a message that is just its result, a text; None
             if no message is.
+        place: the member with the content; "parts" stands before the role, and others behind it.
     """
 
     block: Mapping[str, str]
     as_text: str | None
     as_block: str | None
     call: str | None = None
+    place: str = "content"
 
     def text_in(self, message: Any) -> tuple[str, str | None] | None:
         """Return the text of a message and the form of the message; None if it says more.
@@ -284,7 +286,7 @@ class PlainMessage(NamedTuple):
         """
         if type(message) is not dict or len(message) != 2:
             return None
-        role, content = message.get("role"), message.get("content")
+        role, content = message.get("role"), message.get(self.place)
         if type(role) is not str or not role:
             return None
         if type(content) is str:
@@ -313,8 +315,11 @@ class PlainMessage(NamedTuple):
         """Return the message of a text in some form, None for other forms."""
         if form == self.as_text:
             return {"role": role, "content": text}
-        is_block = form == self.as_block
-        return {"role": role, "content": [{**self.block, "text": text}]} if is_block else None
+        if form != self.as_block:
+            return None
+        blocks = [{**self.block, "text": text}]
+        is_last = self.place != "parts"
+        return {"role": role, self.place: blocks} if is_last else {self.place: blocks, "role": role}
 
 
 NEVER: Final = "never"
@@ -341,7 +346,7 @@ class Dialect:
     slot: ClassVar[str | None] = None
     """The member of a block that may hold any data of users; "" if it is the block itself."""
     plain: ClassVar[PlainMessage | None] = None
-    """How a message says just a text, if it has its role in "role" and its text in "content"."""
+    """How a message says just a text, if it has its role in "role"."""
     roles: ClassVar[Mapping[str, str]] = {}
     """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
     own_roles: ClassVar[frozenset[str]] = frozenset()

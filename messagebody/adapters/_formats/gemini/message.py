@@ -18,7 +18,9 @@ from messagebody.adapters._formats.gemini.grounding import (
 from messagebody.adapters._vocabulary.capabilities import Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import (
     GEMINI,
+    NEVER,
     UNDERSCORES,
+    PlainMessage,
     arguments_in,
     join_texts,
     need,
@@ -112,6 +114,7 @@ class Gemini(Format):
     shared = {GEMINI: ("functionCall", "/thoughtSignature")}  # noqa: RUF012 - nobody changes it
     alternates = answers_calls = True
     items_never_first = (Call,)
+    plain = PlainMessage({}, NEVER, None, place="parts")
     slot = "partMetadata"
     roles = {"assistant": "model", "tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
     item_roles = {  # noqa: RUF012 - nobody changes it
