@@ -117,6 +117,7 @@ if TYPE_CHECKING:
         only_text_of,
         part_of,
         part_of_text,
+        part_of_url,
         parts_of,
         record_of,
         redescribed,
@@ -187,7 +188,8 @@ else:
             ".._model.links": "Link LinkKind Links TextRange",
             ".._model.content": "LocalFile Reference",
             ".._model.access": "access_of body_like body_of body_of_text columns edit only_text "
-            "only_text_of part_of part_of_text parts_of record_of redescribed resolver_of",
+            "only_text_of part_of part_of_text part_of_url parts_of record_of redescribed "
+            "resolver_of",
             ".._wire.members": "MEMBERS PartRecord RichRecord check_about check_extra "
             "check_object check_part_name check_text inline_size piece_members piece_of",
             ".._wire.state": "members_of",

@@ -14,7 +14,7 @@ from messagebody._model.body import MessageBody
 from messagebody._model.index import Columns, PartList
 from messagebody._model.part import Part
 from messagebody._model.sequence import PartSequence
-from messagebody._wire.members import PartRecord, changed_record, check_text
+from messagebody._wire.members import PartRecord, changed_record, check_text, check_url
 
 
 def columns(body: PartSequence) -> Columns:
@@ -73,6 +73,17 @@ def part_of_text(text: str, name: str | None, content_type: str) -> Part:
     """
     content = check_text(text)
     return Part._of(PartRecord(name=name, content_type=content_type, content=content))
+
+
+def part_of_url(url: str, content_type: str) -> Part:
+    """Return an unnamed part of a URL and nothing else, at a third of the cost of `Part`.
+
+    The type is legal, and the URL is none that holds its content.
+
+    Raises:
+        InvalidPart: the URL is malformed.
+    """
+    return Part._of(PartRecord(content_type=content_type, url=check_url(url)))
 
 
 def redescribed(part: Part, **members: Any) -> Part:

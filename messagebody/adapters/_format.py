@@ -56,7 +56,7 @@ from messagebody.adapters._conversion.reading import (
     ReadOptions,
     pieces_of,
 )
-from messagebody.adapters._conversion.references import USUAL_WRITING, Reach, WriteOptions
+from messagebody.adapters._conversion.references import WriteOptions
 from messagebody.adapters._conversion.writing import write
 from messagebody.adapters._registry import adapter, detect
 from messagebody.adapters._vocabulary import differences
@@ -120,7 +120,7 @@ class Format(Dialect):
             DecodeError: it is not JSON, or it goes beyond a limit.
             InvalidContentType: `text` is no content type.
         """
-        return self._read_any(message, ReadOptions(keep, rest, text, limits))
+        return self._read_any(message, ReadOptions.from_options(keep, rest, text, limits))
 
     def _read_any(self, message: Any, how: ReadOptions) -> Converted[MessageBody]:
         """Return the body of a message, which may be any value."""
@@ -232,8 +232,9 @@ class Format(Dialect):
         """
         if role is not None:
             one_of("role", role, (*ROLES, *ROLE_ALIASES))
-        reach = Reach(urls, max_bytes, resolver)
-        options = WriteOptions(carry, unsupported, reach)
+        options = WriteOptions.from_options(
+            carry=carry, unsupported=unsupported, urls=urls, max_bytes=max_bytes, resolver=resolver
+        )
         body, losses = respell_body(self, body, rest)
         if rest is None and role is None and body.names():
             turn = Turn(0, *with_rest(self.name, body, rest), is_own=False)
@@ -394,7 +395,7 @@ class Format(Dialect):
         role = options.pop("role", None)
         if role is not None:
             one_of("role", role, (*ROLES, *ROLE_ALIASES))
-        how = WriteOptions.from_options(**options) if options else USUAL_WRITING
+        how = WriteOptions.from_options(**options)
         turns, losses = turns_of(self, bodies, rest, results)
         # A conversation that is as it came has ends that its service has taken.
         is_new = len(turns) != len(rest) or False in [turn.is_own for turn in turns]

@@ -23,6 +23,7 @@ from messagebody._core import (
     data_urls,
     may_be,
     part_of_text,
+    part_of_url,
     quote,
     record_of,
     redescribed,
@@ -139,7 +140,8 @@ class Collector:
 
     def body(self) -> MessageBody:
         """Return the body of the parts."""
-        if sum(part.name is not None for part in self.parts) == len(self.named):
+        named = [part for part in self.parts if part.name is not None]
+        if len(named) == len(self.named):
             return body_of([*map(record_of, self.parts)])
         return MessageBody(self.parts)  # which says what name is there twice
 
@@ -231,6 +233,9 @@ class Collector:
             metadata[FOUND] = check_object(item.found)
         head = content[: sniffing.HEAD] if isinstance(content, bytes) else None
         kind = self._type(stated, item, name, where, head)
+        if url is not None and name is None and not metadata and item.size is None:
+            self._append_part(item, part_of_url(url, kind))
+            return
         about = {"name": name, "content_type": kind, "metadata": metadata or None}
         self._append(item, content, url=url, size=item.size if url else None, **about)
 

@@ -59,6 +59,16 @@ class ReadOptions:
         is_usual = self.rest == "beside" and self.text == TEXT_PLAIN and "results" in self.keep
         return is_within and is_usual
 
+    @classmethod
+    def from_options(
+        cls, keep: Iterable[str], rest: str, text: str, limits: Limits
+    ) -> "ReadOptions":
+        """Return the options of a call; most calls state none, and share theirs."""
+        usual = USUAL_READING
+        is_usual = keep is usual.keep and limits is usual.limits
+        is_usual = is_usual and rest == usual.rest and text == usual.text
+        return usual if is_usual else cls(keep, rest, text, limits)
+
     def __attrs_post_init__(self) -> None:
         one_of("rest", self.rest, ("beside", "part"))
         check_text_type(self.text)

@@ -180,9 +180,12 @@ class WriteOptions:
     def from_options(
         cls, *, carry: bool = False, unsupported: str = "text", **reach: Any
     ) -> "WriteOptions":
-        """Return the options of a call."""
+        """Return the options of a call; most calls state none, and share theirs."""
+        if not carry and unsupported == "text" and reach.items() <= _USUAL_REACH.items():
+            return USUAL_WRITING
         return cls(carry, unsupported, Reach(**reach))
 
 
+_USUAL_REACH: Final = {"urls": "text", "max_bytes": 20 * MIB, "resolver": None}
 USUAL_WRITING: Final = WriteOptions()
 """The options of a call that states none."""

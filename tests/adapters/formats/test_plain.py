@@ -105,6 +105,7 @@ _NEARLY: list[Any] = [
         [{"type": "text", "text": "Hi!"}] * 2, [{"type": "thinking", "text": "Hi!"}], {"text": ""},
     )
 ]  # fmt: skip
+_FEW = len(_NEARLY)
 _TEXTS: list[Any] = [
     "12", "", None, 5, "\ud800", [{"type": "text", "text": "12"}], [{"text": "12"}],
     [{"type": "text", "text": "12"}] * 2, [{"type": "text", "text": "12", "id": 1}],
@@ -133,7 +134,13 @@ _NEARLY += [
 ]
 
 
-@pytest.mark.parametrize("name", ["anthropic", "bedrock", "openai-chat"])
+_NEARLY += [
+    {"role": message["role"], "parts": message["content"], **more}
+    for message in _NEARLY[:_FEW] for more in ({}, {"text": "Hi!"}, {"content": None})
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["anthropic", "bedrock", "gemini", "openai-chat"])
 def test_what_looks_like_a_plain_message(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def read(message: Any) -> Any:
         try:
@@ -150,7 +157,7 @@ def test_what_looks_like_a_plain_message(name: str, monkeypatch: pytest.MonkeyPa
 
 @given(st.text())
 def test_a_table_writes_what_is_read_back(text: str) -> None:
-    for name in ("anthropic", "bedrock", "openai-chat"):
+    for name in ("anthropic", "bedrock", "gemini", "openai-chat"):
         target = adapter(name)
         block = {**target.plain.block, "text": text}
         assert target.read_block(block) == Text(text)

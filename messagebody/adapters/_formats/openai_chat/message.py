@@ -118,8 +118,8 @@ class OpenAIChat(Format):
         if not isinstance(message, dict) or "role" not in message:
             raise Misplaced("", "expected an object with role and content")
         is_answer = message["role"] in _ANSWERING
-        if len(message) == 2 and isinstance(message.get("content"), str) and not is_answer:
-            return [{"type": "text", "text": message["content"]}], None  # most messages
+        if len(message) == 2 and not is_answer and isinstance(message.get("content"), str | list):
+            return _blocks_of(message["content"])  # most messages
         is_silent = is_answer or message["role"] == "assistant"  # with nothing to say
         if "content" not in message and _BESIDE.isdisjoint(message) and not is_silent:
             raise Misplaced("/content", "expected text, a list or null")
@@ -136,8 +136,7 @@ class OpenAIChat(Format):
         content = message.get("content")
         if content is not None and not isinstance(content, str | list):
             raise Misplaced("/content", "expected text, a list or null")
-        form = "blocks" if isinstance(content, list) else None
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+        blocks, form = _blocks_of(content)
         blocks, beside = _with_annotations(blocks, message), _beside(message)
         if dialects.BESIDE.isdisjoint(message):
             return ([*beside] if content == "" and beside else [*blocks, *beside]), form
@@ -238,6 +237,13 @@ class OpenAIChat(Format):
         if content is None:
             return bool(_BESIDE & value.keys())
         return isinstance(content, str) or some(content, _is_content, may_be_empty=True)
+
+
+def _blocks_of(content: str | list[Any] | None) -> tuple[list[Any], str | None]:
+    """Return the blocks of the content of a message, and the form of the message."""
+    if isinstance(content, list):
+        return [*content], "blocks"
+    return [] if content is None else [{"type": "text", "text": content}], None
 
 
 def _is_bare(block: Any) -> bool:
