@@ -235,8 +235,10 @@ class Format(Dialect):
         options = WriteOptions.from_options(
             carry=carry, unsupported=unsupported, urls=urls, max_bytes=max_bytes, resolver=resolver
         )
-        body, losses = respell_body(self, body, rest)
-        if rest is None and role is None and body.names():
+        has_names, losses = bool(body.names()), list[Loss]()
+        if has_names:
+            body, losses = respell_body(self, body, rest)
+        if has_names and rest is None and role is None:
             turn = Turn(0, *with_rest(self.name, body, rest), is_own=False)
             lost = [] if turn.role is not None else speaker_lost(turn)
             losses = [*losses, *(attrs.evolve(loss, message=None) for loss in lost)]

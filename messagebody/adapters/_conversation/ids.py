@@ -154,7 +154,7 @@ def state_names(tools: Tools) -> None:
 
 def respell_body(dialect: Dialect, body: MessageBody, rest: Any) -> tuple[MessageBody, list[Loss]]:
     """Return a body whose calls and results have ids and names that the service takes."""
-    if (dialect.ids is None and dialect.tools is None) or not body.names():
+    if dialect.ids is None and dialect.tools is None:
         return body, []
     left = rest if isinstance(rest, dict) else {}
     turn = Turn(0, body, left, left.get("format") == dialect.name)

@@ -72,7 +72,7 @@ def is_link(part: Part, item: Item | None) -> bool:
     if not isinstance(item, Media) or item.url != part.url:
         return False
     held = (item.name, item.title, item.place, item.size, item.text, item.data, item.encoded)
-    if any(each is not None for each in held):
+    if held != (None,) * len(held):
         return False
     return link_type(item) == part.content_type
 

@@ -191,12 +191,11 @@ def write_usual(
     Of a usual message nothing is lost: it came from elsewhere, its rest holds nothing that a reader
     misses, and each of its blocks is read back as what it was made of.
     """
-    if (
-        not items
-        or dialect.sends_items_as_files
-        or not all(_is_usual(dialect, *each) for each in items)
-    ):
+    if not items or dialect.sends_items_as_files:
         return None
+    for item, parts in items:
+        if not _is_usual(dialect, item, parts):
+            return None
     stated = role or rest.get("role")
     if rest.get("format") == dialect.name or not _is_told(dialect, rest):
         return None
@@ -224,7 +223,7 @@ def _holds(dialect: Dialect, message: Any, blocks: list[Any], kinds: set[type]) 
 def _is_usual(dialect: Dialect, item: Item | None, parts: list[Part]) -> bool:
     """Return whether an item is a text alone, a link, a call for a client, or its result."""
     if item is None and parts[0].url is not None:
-        return _is_link(parts[0]) and _opens(dialect, parts[0])
+        return _is_link(parts[0]) and not dialect.kinds_beside_text
     if item is None:
         return only_text_of(record_of(parts[0])) is not None
     if isinstance(item, Result) and item.is_pending:
@@ -276,12 +275,6 @@ def _is_link(part: Part) -> bool:
     """Return whether a part is just the URL of a page or file of the web."""
     is_bare = part.name is None and part.metadata is None and not part.extra
     return is_bare and (part.url or "").startswith(("https://", "http://"))
-
-
-def _opens(dialect: Dialect, part: Part) -> bool:
-    """Return whether a block of some kind, which needs no text beside it, may be a link."""
-    kinds = () if dialect.kinds_beside_text else dialect.kinds
-    return any(kind.in_messages and fits(part, kind) for kind in kinds)
 
 
 def _link_of(dialect: Dialect, part: Part, role: str) -> Any | None:
