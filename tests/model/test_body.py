@@ -102,7 +102,7 @@ class TestBuilding:
 
     def test_a_taken_name(self, body: MessageBody) -> None:
         before = body.copy()
-        with pytest.raises(DuplicateName, match="'/sources/1' exists already"):
+        with pytest.raises(DuplicateName, check=lambda error: error.name == "/sources/1"):
             body.add("x", name="/sources/1")
         with pytest.raises(DuplicateName):
             body.extend([Part("x", name="/new"), Part("x", name="/new")])
@@ -130,7 +130,7 @@ class TestBuilding:
     def test_a_directory_that_can_not_move(self) -> None:
         body = MessageBody(Part("x", name=name) for name in ("/a/x", "/b/x", "/c"))
         before = body.copy()
-        with pytest.raises(DuplicateName, match="'/b/x'"):
+        with pytest.raises(DuplicateName, check=lambda error: error.name == "/b/x"):
             body.move("/a", "/b")
         with pytest.raises(PartNotFound):
             body.move("/d/", "/e")

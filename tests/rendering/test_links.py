@@ -53,7 +53,7 @@ def test_a_page_has_room_for_so_many_beginnings() -> None:
     body = MessageBody([Part(text, content_type="text/markdown"), Part("x" * 241, name="/b")])
     html = elements_of(body)
     assert html.count('class="peek"') == PEEKS
-    assert html.count('<a href="#part-1"') >= PEEKS + 10
+    assert len(re.findall('<a href="#part-1"[^>]*>a<', html)) == PEEKS + 10
     assert {*re.findall("&quot;(x+)…", html)} == {"x" * 240}
 
 
