@@ -124,7 +124,7 @@ class TestRoundTrip:
         elsewhere=st.sets(st.integers(0, 5)),
         threshold=st.integers(0, 2000),
         names=st.sampled_from(["/**", "/a/*", "/b/**"]),
-        content_types=st.sampled_from(["*/*", "text/*", "image/png"]),
+        content_type=st.sampled_from(["*/*", "text/*", "image/png"]),
         fit=st.none() | st.just(3000),
         unnamed=st.booleans(),
     )
@@ -132,7 +132,7 @@ class TestRoundTrip:
               HealthCheck.function_scoped_fixture, HealthCheck.too_slow])  # fmt: skip
     def test_the_digest_is_the_same_whatever_is_done(
         self, tmp_path: Path, contents: list[Any], kinds: list[str | None], elsewhere: set[int],
-        threshold: int, names: str, content_types: str, fit: int | None, unnamed: bool,
+        threshold: int, names: str, content_type: str, fit: int | None, unnamed: bool,
     ) -> None:  # fmt: skip
         places = ["/a/x", None, "/b/c/y", "/a/z", None, "/q"]
         whole = MessageBody(
@@ -148,7 +148,7 @@ class TestRoundTrip:
         assert body.digest == whole.digest
         try:
             small = offload(
-                body, store, threshold=threshold, names=names, content_types=content_types,
+                body, store, threshold=threshold, names=names, content_type=content_type,
                 fit=fit, unnamed=unnamed,
             )  # fmt: skip
         except LimitExceeded:
@@ -178,7 +178,7 @@ class TestPolicies:
             ({"threshold": "1 GB"}, []),
             ({"threshold": 0}, ["/big.png", "/d/big.txt", "/d/small", None, None]),
             ({"names": "/d/*"}, ["/d/big.txt", None]),
-            ({"content_types": "image/*"}, ["/big.png"]),
+            ({"content_type": "image/*"}, ["/big.png"]),
             ({"unnamed": False}, ["/big.png", "/d/big.txt"]),
             ({"names": "/d/*", "unnamed": False, "threshold": 0}, ["/d/big.txt", "/d/small"]),
             ({"fit": "2 KiB", "threshold": 10**9}, ["/big.png", "/d/big.txt", None]),
@@ -355,7 +355,7 @@ class TestInline:
             ({"all": True}, ["/a", "/b", None, None]),
             ({"names": "/b"}, ["/b"]),
             ({"names": "/*"}, ["/a", "/b"]),
-            ({"content_types": "image/*"}, ["/b"]),
+            ({"content_type": "image/*"}, ["/b"]),
             ({"names": "/nothing"}, []),
         ],
     )
@@ -446,7 +446,7 @@ class TestReading:
 
 
 class TestErrors:
-    @pytest.mark.parametrize("patterns", [{"names": "/a/"}, {"content_types": "text/{"}])
+    @pytest.mark.parametrize("patterns", [{"names": "/a/"}, {"content_type": "text/{"}])
     def test_a_pattern_that_can_select_nothing(
         self, patterns: dict[str, Any], directory: FileStore
     ) -> None:

@@ -66,7 +66,7 @@ def offload_command(
             message, store, threshold=threshold, fit=fit,
             storage_options={"resolver": resolver, "token": token} if is_upload else None,
             # A pattern never matches unnamed parts; without a pattern, all parts are selected.
-            names=names or "/**", unnamed=names is None, content_types=content_type,
+            names=names or "/**", unnamed=names is None, content_type=content_type,
             callback=callback,
         )  # fmt: skip
     outputs.write_body(result, body, output, in_place=in_place)

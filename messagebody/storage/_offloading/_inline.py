@@ -35,7 +35,7 @@ def inline(
     *,
     resolver: Resolver | None = None,
     names: str = EVERY_NAME,
-    content_types: str = EVERY_TYPE,
+    content_type: str = EVERY_TYPE,
     all: bool = False,  # noqa: A002 - the natural name
     max_bytes: int | None = None,
     callback: Any = None,
@@ -52,7 +52,7 @@ def inline(
         resolver: decides which references are read; by default the body's resolver, or a closed
             one.
         names: a glob; references whose names match are read, with or without a digest.
-        content_types: a glob; references whose types match are read, with or without a digest.
+        content_type: a glob; references whose types match are read, with or without a digest.
         all: also read references without a digest.
         max_bytes: the maximum number of bytes to read in total.
         callback: an fsspec `Callback`, which gets the number of read bytes.
@@ -75,7 +75,7 @@ def inline(
     require_body(body)
     require_resolver(resolver)
     body = body.copy()  # a snapshot, because the caller may go on editing it
-    wanted = _chooser(names, content_types, take_all=all)
+    wanted = _chooser(names, content_type, take_all=all)
     chosen = [(position, part) for position, part in enumerate(body) if wanted(part)]
     _check_total([part for _, part in chosen], max_bytes)
     progress = reporter(callback, sum(p.size or 0 for _, p in chosen if p.is_reference))
@@ -84,9 +84,9 @@ def inline(
     return replace_parts(body, work, "read in", stop or Stop())
 
 
-def _chooser(names: str, content_types: str, *, take_all: bool) -> Callable[[Part], bool]:
-    by_pattern = (names, content_types) != (EVERY_NAME, EVERY_TYPE)
-    selects = selector(names, content_types, unnamed=names == EVERY_NAME)
+def _chooser(names: str, content_type: str, *, take_all: bool) -> Callable[[Part], bool]:
+    by_pattern = (names, content_type) != (EVERY_NAME, EVERY_TYPE)
+    selects = selector(names, content_type, unnamed=names == EVERY_NAME)
 
     def wanted(part: Part) -> bool:
         if not selects(part.name, part.content_type):

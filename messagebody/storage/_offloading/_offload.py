@@ -45,7 +45,7 @@ def offload(
     threshold: int | str = "256 KiB",
     fit: int | str | None = None,
     names: str = EVERY_NAME,
-    content_types: str = EVERY_TYPE,
+    content_type: str = EVERY_TYPE,
     unnamed: bool = True,
     storage_options: dict[str, Any] | None = None,
     callback: Any = None,
@@ -65,8 +65,8 @@ def offload(
         threshold: a size in bytes, as a number or text; larger parts are offloaded.
         fit: the maximum size of the whole JSON; the largest of the other parts are offloaded, too,
             until it fits.
-        names: a glob; only parts whose names match are offloaded.
-        content_types: a glob; only parts whose types match are offloaded.
+        names: a glob of names; only parts of these are offloaded.
+        content_type: a glob of content types; only parts of these are offloaded.
         unnamed: whether unnamed parts are offloaded, too.
         storage_options: the options of `storage.open_store`, or of `serving.UploadAddress`, if
             `store` is not an open store.
@@ -92,7 +92,7 @@ def offload(
     require_body(body)
     records = parts_of(body).records()  # a snapshot, because the caller may go on editing it
     opened = open_destination(store, **(storage_options or {}))
-    selects = selector(names, content_types, unnamed=unnamed)
+    selects = selector(names, content_type, unnamed=unnamed)
     most = parse_size(threshold)
     sizes = _weigh(records, selects, most if fit is None else -1)
     chosen = {at: size for at, size in sizes.items() if size > most}
@@ -111,14 +111,14 @@ def offload(
     return body_like(body, records)
 
 
-def selector(names: str, content_types: str, *, unnamed: bool) -> Callable[[str | None, str], bool]:
+def selector(names: str, content_type: str, *, unnamed: bool) -> Callable[[str | None, str], bool]:
     """Return a function that selects parts by their name and content type.
 
     Raises:
         InvalidPattern: a pattern breaks the rules, or can match nothing.
     """
     by_name = None if names == EVERY_NAME else name_pattern(names)
-    by_type = None if content_types == EVERY_TYPE else content_type_pattern(content_types)
+    by_type = None if content_type == EVERY_TYPE else content_type_pattern(content_type)
     for pattern in filter(None, (by_name, by_type)):
         pattern.require_matches()  # otherwise, nothing would silently be offloaded
 
