@@ -161,7 +161,7 @@ class Contents:
         self.unread: list[str] = []
         """Parts whose content could not be read, each with the reason."""
         self.places = {
-            part.name: (self.anchor(i), part)
+            part.name: (self.anchor(i) if i < self.limits.parts else "", part)
             for i, part in enumerate(body)
             if part.name is not None
         }

@@ -296,7 +296,7 @@ class _Sections:
         role = _role_of(message, steps)
         why = f"not readable: {message.problem}"
         problem = [element("p", why, class_="problem")] if message.problem else []
-        self.said.enter(number, message.body)
+        self.said.enter(number, message.body, steps)
         places = enumerate(steps)
         content = [
             each
@@ -371,7 +371,8 @@ class _Sections:
         head = tool_line(call.name or "tool", *marks_of(call))
         asked = element("div", head, *self.said.arguments(call))
         answered = element("div", self._answer(place), class_="answer")
-        return element("div", asked, answered, class_="call")
+        anchor = self.said.anchor(place[0], call.parts[0]) if call.parts else None
+        return element("div", asked, answered, id=anchor, class_="call")
 
     def _answer(self, call: Place) -> Html:
         answer = self.answers.get(call)
@@ -382,7 +383,8 @@ class _Sections:
         if not self._is_shown(answer):
             return tool_line("result", badge("the answer is not on this page"))
         result = self.steps[answer[0]][answer[1]]
-        self.said.enter(answer[0], self.transcript.messages[answer[0]].body)
+        number = answer[0]
+        self.said.enter(number, self.transcript.messages[number].body, self.steps[number])
         where = [element("small", message_link(answer[0]))] if answer[0] != call[0] else []
         head = tool_line("result", *marks_of(result), *where)
         return joined(head, *self.said.result(answer[0], result))

@@ -36,6 +36,8 @@ _SHORT: Final = 80
 """Characters of an argument that stands beside its name."""
 _LONGEST: Final = 500
 """Characters of a text among the members of a message that are not content."""
+_ANCHORED: Final = frozenset({"content", "call", "result"})
+"""Kinds of steps whose parts links lead to."""
 ROLES: Final = frozenset({"user", "assistant", "system", "tool"})
 _CODE: Final = {"python": "text/x-python", "bash": "text/x-shellscript"}
 """The types of what some tools run, by the name of the tool."""
@@ -76,18 +78,31 @@ class Said:
     _last: dict[str, tuple[int, Part]] = attrs.field(factory=dict, init=False)
     _pictures: dict[Any, str] = attrs.field(factory=dict, init=False)
 
-    def enter(self, number: int, body: "messagebody.MessageBody") -> None:
-        """Begin a message: links in texts find its parts by their names from now on."""
+    def enter(self, number: int, body: "messagebody.MessageBody", steps: Sequence[Step]) -> None:
+        """Begin a message: links in texts find its parts by their names from now on.
+
+        Arguments:
+            number: its number.
+            body: its body.
+            steps: those of its steps that are shown.
+        """
         self._cited[number] = {
             str(each.get("part"))
             for part in body
             for each in _dicts((part.metadata or {}).get("citations"))
         }
+        shown = {part.name for step in steps if step.kind in _ANCHORED for part in step.parts}
         for position, part in enumerate(body):
             if part.name is not None:
-                anchor = f"{anchor_of(number)}-part-{position}"
-                is_source = self._is_source(number, part)
-                self.contents.places[part.name] = "" if is_source else anchor, part
+                has_place = part.name in shown and not self._is_source(number, part)
+                anchor = f"{anchor_of(number)}-part-{position}" if has_place else ""
+                self.contents.places[part.name] = anchor, part
+
+    def anchor(self, number: int, part: Part) -> str | None:
+        """Return the `id` of a part of a message; None if no link leads to it."""
+        found = self.contents.places.get(part.name or "", ("", part))[0]
+        # Another message may have a part of this name.
+        return found if found.startswith(f"{anchor_of(number)}-") else None
 
     def _is_source(self, number: int, part: Part) -> bool:
         """Return whether a part is only named, among the sources of a text."""
@@ -127,12 +142,14 @@ class Said:
     def result(self, number: int, step: Step) -> Iterator[Html]:
         """Yield the parts of a result."""
         for part in step.parts:
+            anchor = self.anchor(number, part)
             if (part.metadata or {}).get("tool_result", {}).get("empty"):
-                yield element("p", "an empty result", class_="note")
+                yield element("p", "an empty result", id=anchor, class_="note")
             elif (hit := self._hit(part)) is not None:
-                yield element("p", hit, class_="plain")
+                yield element("p", hit, id=anchor, class_="plain")
             elif part.name is not None and _NUMBERED.fullmatch(part.name):
-                yield element("div", self.contents.show(_as_json(part)).html, class_="plain")
+                shown = self.contents.show(_as_json(part)).html
+                yield element("div", shown, id=anchor, class_="plain")
             else:
                 yield self._card(number, part)
 
@@ -247,9 +264,7 @@ class Said:
             self.news.add(number)
             marks, inside = [badge("changed")], self._changed(before, number, part)
         heading = [dot(part), element("bdi", key, class_="name"), *marks, facts(part)]
-        anchor = self.contents.places.get(name, ("", part))[0]
-        is_own = anchor.startswith(f"{anchor_of(number)}-")
-        return card(heading, inside, anchor=anchor if is_own else None, is_open=not is_same)
+        return card(heading, inside, anchor=self.anchor(number, part), is_open=not is_same)
 
     def _part_html(self, number: int, part: Part) -> Html:
         shown = self.contents.show(part)

@@ -5,6 +5,8 @@ import copy
 import json
 import re
 import time
+from collections.abc import Callable
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -135,11 +137,35 @@ def test_citations_are_links_with_their_titles() -> None:
     assert "s3cret" not in document
 
 
-def test_every_link_inside_of_the_sample_run_leads_to_something() -> None:
-    elements = Elements(run_page(sample("run.json")))
-    ids = {each["id"] for _, each in elements.found if "id" in each}
-    inside = {str(each["href"]) for each in elements.of("a") if "download" not in each}
-    assert {link[1:] for link in inside if re.match("#.", link)} <= ids
+NOTES = Part("b", name="/notes.txt")
+LINKED = MessageBody([Part("[notes](/notes.txt)", content_type="text/markdown"), NOTES])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(run_page, sample("run.json")),
+        partial(run_page, [LINKED, LINKED], parts=1),
+        partial(page, LINKED, parts=1),
+    ],
+    ids=["sample", "run", "page"],
+)
+def test_every_link_inside_of_a_page_leads_to_something(make: Callable[[], str]) -> None:
+    elements = Elements(make())
+    ids = [each["id"] for _, each in elements.found if "id" in each]
+    inside = {str(each.get("href")) for each in elements.of("a") if "download" not in each}
+    assert {link[1:] for link in inside if re.match("#.", link)} <= {*ids}
+    assert len({*ids}) == len(ids)
+
+
+def test_a_link_to_a_result_or_a_call_leads_there() -> None:
+    said = "See [the result](/tool/results/1/1) of [the call](/tool/calls/1.json)."
+    messages = [call("c1"), result("c1", "two cats"), {"role": "user", "content": said}]
+    document = run_page(messages)
+    anchors = re.findall(r'<a href="#(message-\d-part-\d)"[^>]*>the', document)
+    assert len(anchors) == 2
+    for anchor, words in zip(anchors, ("two cats", "look"), strict=True):
+        assert words in document.partition(f'id="{anchor}"')[2]
 
 
 def test_a_link_to_a_source_without_a_card_leads_to_the_web() -> None:
