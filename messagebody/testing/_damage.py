@@ -83,3 +83,23 @@ def other_ids(value: Any) -> Any:
             for key, inner in value.items()
         }
     return [other_ids(each) for each in value] if isinstance(value, list) else value
+
+
+def first_change(wanted: Any, found: Any, path: str = "") -> str:
+    """Return the first place where two JSON values differ, and what is there.
+
+    Examples:
+        >>> first_change({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]})
+        '/a/1/b is 3, not 2'
+        >>> first_change({"a": 1}, {})
+        '/a is nothing, not 1'
+    """
+    if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        wanted, found = dict(enumerate(wanted)), dict(enumerate(found))
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        for key in {**wanted, **found}:
+            ours, theirs = wanted.get(key, ...), found.get(key, ...)
+            if ours != theirs:
+                return first_change(ours, theirs, f"{path}/{key}")
+    said = ("nothing" if value is ... else f"{value!r:.300}" for value in (found, wanted))
+    return f"{path or 'it'} is {', not '.join(said)}"

@@ -15,7 +15,7 @@ from messagebody._core import Limits
 from messagebody.adapters import Adapter, Converted
 from messagebody.adapters.streams import Accumulator, OutOfPlace, UnknownEvent
 from messagebody.errors import DecodeError
-from messagebody.testing._damage import AWKWARD, damaged, wider
+from messagebody.testing._damage import AWKWARD, damaged, first_change, wider
 
 Event = dict[str, Any]
 
@@ -64,9 +64,11 @@ class StreamContract(abc.ABC):
     def test_a_stream_makes_its_message(self) -> None:
         """The body, and the members beside it, are those of the whole message."""
         for events, message in self._streams():
-            made, whole = self._read(self._feed(events)), self.adapter.to_body(message)
-            assert made.value == whole.value
-            assert made.rest == whole.rest
+            fed = self._feed(events)
+            made, whole = self._read(fed), self.adapter.to_body(message)
+            why = f"in the message of the stream, {first_change(message, fed.message())}"
+            assert made.value == whole.value, why
+            assert made.rest == whole.rest, why
 
     def test_pieces_may_be_cut_anywhere(self) -> None:
         """A text is the same whether it comes in large pieces, in single characters or in none."""
@@ -140,7 +142,7 @@ class StreamContract(abc.ABC):
         """A stream is cut until all of its content came, and then it is not."""
         for events, _ in self._streams():
             whole = self._feed(events)
-            assert not whole.is_cut()
+            assert not whole.is_cut(), f"the stream has not ended: {events[-1]!r:.200} calls end()"
             made = self.accumulator()
             assert made.is_cut()
             for event in events if self.ends else ():
@@ -155,8 +157,8 @@ class StreamContract(abc.ABC):
             for place in range(len(events)):
                 made = self._feed(events[:place])
                 before = copy.deepcopy(made.message())
-                with pytest.raises(UnknownEvent):
-                    made.feed(copy.deepcopy(self.unknown))
+                if not _refuses(UnknownEvent, made, copy.deepcopy(self.unknown)):
+                    pytest.fail(f"no UnknownEvent for {self.unknown!r:.200}")
                 assert made.message() == before
 
     def test_nothing_comes_after_the_end(self) -> None:
@@ -164,9 +166,9 @@ class StreamContract(abc.ABC):
         for events, _ in self._streams():
             for event in self._content(events) if self.ends else ():
                 made = self._feed(events)
-                if not made.is_over or made.may_follow(event):
-                    with pytest.raises(OutOfPlace):
-                        made.feed(event)
+                may_refuse = not made.is_over or made.may_follow(event)
+                if may_refuse and not _refuses(OutOfPlace, made, event):
+                    pytest.fail(f"content after the end is taken: {event!r:.200}")
 
     def test_a_damaged_event_is_refused(self) -> None:
         """It is taken, or refused by an error of the toolkit, and then changes nothing."""
@@ -178,15 +180,22 @@ class StreamContract(abc.ABC):
                     try:
                         made.feed(strange)
                     except (OutOfPlace, UnknownEvent, MessageBodyError):
-                        assert made.message() == before
+                        why = f"it was refused, and left a trace: {strange!r:.200}"
+                        assert made.message() == before, why
+                    except Exception as error:
+                        error.add_note(f"The event is {strange!r:.300}")
+                        raise
                     with contextlib.suppress(MessageBodyError):
                         self._read(made)
 
     def test_limits_hold(self) -> None:
         """A stream of more text or parts than the limits allow is refused while it arrives."""
         for events, _ in self._streams():
-            with pytest.raises(DecodeError):
+            try:
                 self._feed(events, limits=Limits(parts=1, json_bytes=1))
+            except DecodeError:
+                continue
+            pytest.fail(f"nothing counts what comes, as begin and grow do: {events!r:.300}")
 
     def _streams(self) -> Iterable[tuple[Sequence[Event], Any]]:
         if not self.streams:
@@ -223,6 +232,14 @@ class StreamContract(abc.ABC):
             if after != before:
                 yield event
             before = after
+
+
+def _refuses(kind: type[Exception], made: Accumulator, event: Event) -> bool:
+    try:
+        made.feed(event)
+    except kind:
+        return True
+    return False
 
 
 def _at(path: Sequence[str | int], event: Event) -> Any:

@@ -413,6 +413,11 @@ class SaysNoIds(Notes):
         return {**made, "id": None} if isinstance(item, Call) and made else made
 
 
+class ClaimsEverything(Notes):
+    def detect(self, value: Any, /) -> bool:
+        return True
+
+
 FAULTS: dict[type[Notes], str] = {
     DropsRole: "test_a_conversation_comes_back",
     WritesOneRole: "test_a_conversation_comes_back",
@@ -479,5 +484,6 @@ FAULTS: dict[type[Notes], str] = {
     StripsFiles: "test_texts_are_kept",
     LosesTheThirdText: "test_texts_are_kept",
     SaysNoIds: "test_a_conversation_comes_back",
+    ClaimsEverything: "test_anything_else_is_refused",
 }
 """The test of the contract that notices each fault."""

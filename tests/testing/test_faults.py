@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import Phase, settings
 
+from messagebody.adapters.dialects import Format
+from messagebody.adapters.streams import Accumulator
 from messagebody.storage import Store
 from messagebody.testing import AdapterContract, StoreContract, StreamContract
 from tests.testing import faulty_formats, faulty_stores, faulty_streams
@@ -175,3 +177,29 @@ def test_the_page_counts_them() -> None:
     for contract, faults in KITS.items():
         row = f"| `{contract.__mro__[1].__name__}` | {len(faults)} | {len(faults)} |"
         assert row in page
+
+
+def test_a_method_that_is_missing_is_named() -> None:
+    class Half(Format):
+        name = title = "half"
+
+    with pytest.raises(NotImplementedError, match=r"Half has no detect\(…\): return whether"):
+        run(Formats(Half), "test_its_messages_come_back")  # type: ignore[arg-type]
+    with pytest.raises(NotImplementedError, match=r"Accumulator has no feed\(…\): take the next"):
+        run(Streams(Accumulator), "test_limits_hold")  # type: ignore[arg-type]
+
+
+def test_what_fails_is_named() -> None:
+    """A message, a part, the first place that differs: not only that something does."""
+
+    class Hashes(Notes):
+        def knows(self, block: Any) -> bool:
+            return isinstance(block, dict) and block.get("is") in {"text", "call"}
+
+    with pytest.raises(TypeError) as caught:
+        run(Formats(Hashes), "test_anything_else_is_refused")
+    assert any(note.startswith("The message is {") for note in caught.value.__notes__)
+    with pytest.raises(AssertionError, match="/notes/0/signature is nothing, not 'U2ln'"):
+        run(Formats(faulty_formats.LosesTheSignature), "test_its_messages_come_back")
+    with pytest.raises(AssertionError, match=r"/notes/0/text is '  Well\.', not 'Hm\.  Well\.'"):
+        run(Streams(faulty_streams.LosesTheFirstPiece), "test_a_stream_makes_its_message")

@@ -22,7 +22,7 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
-from messagebody._core import JSON, TEXT_PLAIN, MessageBody, Part, essence, strict_json
+from messagebody._core import JSON, TEXT_PLAIN, MessageBody, Part, essence, quote, strict_json
 from messagebody.adapters._contract import Loss, LossKind
 from messagebody.adapters._vocabulary.characters import whole
 from messagebody.adapters._vocabulary.dialect import Dialect
@@ -81,7 +81,12 @@ def read_citation(said: Mapping[str, Any]) -> dict[str, Any]:
         >>> read_citation({"type": "page_location", "cited_text": "So.", "start_page_number": 3,
         ...                "end_page_number": 4})
         {'type': 'page_location', 'quote': 'So.', 'at': {'page': 3}}
+
+    Raises:
+        EnvelopeError: it is no object.
     """
+    if not isinstance(said, Mapping):
+        raise EnvelopeError(f"expected citations that are objects, got {quote(said, limit=40)}")
     others = {key: value for key, value in said.items() if key in _OURS}
     found = {key: value for key, value in said.items() if key not in _OURS}
     if isinstance(found.get("cited_text"), str):
@@ -199,7 +204,9 @@ def flat_citations(part: Part, body: MessageBody) -> list[Citation]:
     said = (part.metadata or {}).get("citations")
     if not isinstance(said, list) or not all(isinstance(each, dict) for each in said):
         return []
-    return [written_citation(with_url(each, body)) for each in said]
+    # A part that is not here, or is no page, has no name for others.
+    found = (with_url(each, body) for each in said)
+    return [written_citation(each) for each in found if "part" not in each]
 
 
 # Links

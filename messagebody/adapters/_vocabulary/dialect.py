@@ -258,6 +258,18 @@ DOCUMENTS: Final = "documents"
 """Where documents and search results without a title go: they are nobody's own words."""
 
 
+def unwritten(base: object, method: str) -> str:
+    """Return what is wrong where a subclass has not written a method.
+
+    Examples:
+        >>> unwritten(Dialect(), "join")
+        'Dialect has no join(…): return the message of some blocks'
+    """
+    kind = type(base)
+    does = (getattr(kind, method).__doc__ or "").partition("\n")[0].rstrip(".").partition(":")[0]
+    return f"{kind.__name__} has no {method}(…): {does[:1].lower()}{does[1:]}"
+
+
 class PlainMessage(NamedTuple):
     """How a message says just a text, beside its role, and how a block does: most do.
 
@@ -439,15 +451,15 @@ class Dialect:
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, and its form if messages have several forms."""
-        raise NotImplementedError
+        raise NotImplementedError(unwritten(self, "split"))
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return the message of some blocks: the inverse of `split`."""
-        raise NotImplementedError
+        raise NotImplementedError(unwritten(self, "join"))
 
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a block, None if the block is unknown."""
-        raise NotImplementedError
+        raise NotImplementedError(unwritten(self, "read_block"))
 
     def write_block(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item, None if the format can't express it.
@@ -456,18 +468,18 @@ class Dialect:
             item: the item.
             blocks: for a `Result`, the blocks of its items.
         """
-        raise NotImplementedError
+        raise NotImplementedError(unwritten(self, "write_block"))
 
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value has what a message of the format must have.
 
         A member or a block that is unknown says nothing: services add new ones every month.
         """
-        raise NotImplementedError
+        raise NotImplementedError(unwritten(self, "detect"))
 
     def knows(self, block: Any) -> bool:
         """Return whether a block is one of the format."""
-        raise NotImplementedError
+        raise NotImplementedError(unwritten(self, "knows"))
 
     def shared_places(self, block: Any) -> Mapping[str, str]:  # noqa: ARG002 - some ask
         """Return the places of the shared members that a block may have, by our names."""

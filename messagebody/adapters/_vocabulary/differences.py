@@ -18,6 +18,9 @@ from messagebody.errors import EnvelopeError
 _TOKEN: Final = re.compile(r'[ \t\n\r]+|"(?:[^"\\]|\\.)*+"?|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
+
+
 def difference(made: Any, wanted: Any) -> dict[str, Any]:
     r"""Return the changes that turn `made` into `wanted`; empty if they are equal.
 
@@ -32,6 +35,8 @@ def difference(made: Any, wanted: Any) -> dict[str, Any]:
         {'spell': {'/a': 'spaced'}}
         >>> difference({"type": "image/jpeg"}, {"type": "image/jpg"})
         {'turn': {'/type': ['image/jpeg', 'image/jpg']}}
+        >>> difference({"content": None}, {})  # which may have some later
+        {'lack': ['/content']}
     """
     if made == wanted:
         return {}
@@ -61,7 +66,8 @@ def _compare_members(
     differing = []
     for key, old in made.items():
         if key not in wanted:
-            found.setdefault("drop", []).append(_below(pointer, key))
+            kind = "lack" if old in _EMPTY else "drop"
+            found.setdefault(kind, []).append(_below(pointer, key))
         elif old != (new := wanted[key]):
             differing.append((old, new, _below(pointer, key)))
     for key, new in wanted.items():
@@ -102,6 +108,10 @@ def apply(rest: Any, made: Any) -> Any:
         for pointer in rest.get("drop", ()):
             holder, key = _holder(root, pointer)
             if isinstance(holder, dict):
+                holder.pop(key, None)
+        for pointer in rest.get("lack", ()):
+            holder, key = _holder(root, pointer)
+            if isinstance(holder, dict) and holder.get(key) in _EMPTY:
                 holder.pop(key, None)
         for pointer, value in rest.get("set", {}).items():
             holder, key = _holder(root, pointer)

@@ -26,7 +26,7 @@ _OF_TASK: Final = re.compile("TASK_STATE_(.*)")
 """A state of a task as A2A 1.0 writes it, where 0.3 has the word alone."""
 _USUAL: Final = ENDS | {
     "tool_call", "end", "eos", "eos_token", "unknown", "working", "submitted", "running", "queued",
-    "active", "input_required", "auth_required",
+    "active", "input_required", "auth_required", "requires_action",
 }  # fmt: skip
 _FAILED: Final = re.compile(r"fail|error|exceeded|denied|refus", re.IGNORECASE)
 _LONGEST: Final = 2_000

@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any, ClassVar, Final, Self
 
 from messagebody._core import DEFAULT_LIMITS, Limits, base64, quote, strict_json
+from messagebody.adapters._vocabulary.dialect import unwritten
 from messagebody.adapters._vocabulary.stop_reasons import ending_in
 from messagebody.errors import DecodeError
 
@@ -125,7 +126,7 @@ class Accumulator:
             OutOfPlace: it does not fit the events before it.
             UnknownEvent: its type is not known; nothing has changed.
         """
-        raise NotImplementedError
+        raise NotImplementedError(unwritten(self, "feed"))
 
     def may_follow(self, event: dict[str, Any]) -> bool:
         """Return whether an event may come after the end."""
@@ -140,7 +141,7 @@ class Accumulator:
 
     def message(self) -> Any:
         """Return the message so far, as JSON."""
-        raise NotImplementedError
+        raise NotImplementedError(unwritten(self, "message"))
 
     def whole(self) -> Any:
         """Return the message when no more events come.

@@ -388,7 +388,7 @@ def _is_any(_: Any) -> bool:
     return True
 
 
-_KINDS: Final = ("type", "event_kind", "sessionUpdate", "kind", "object")
+_KINDS: Final = ("type", "event_type", "event_kind", "sessionUpdate", "kind", "object")
 """Members that state the type of an event."""
 
 

@@ -10,6 +10,7 @@ import pytest
 from messagebody import MessageBody, Part
 from messagebody.adapters import adapter
 from messagebody.adapters._conversion.citations import read_citation, written_citation
+from messagebody.adapters.dialects import Text
 from messagebody.errors import EnvelopeError
 from tests.effort import calls, examples
 
@@ -445,3 +446,89 @@ def test_a_cited_picture_of_llamaindex_is_a_source() -> None:
     assert read.value["/sources/1"].url == "https://e.com/p"
     assert read.losses == ()
     assert adapter("llamaindex").from_body(read.value, rest=read.rest).value == message
+
+
+def sourced(text: str, start: int, url: str | None = None, **more: Any) -> dict[str, Any]:
+    document = {"id": "d1", "snippet": "About cats."} | ({"url": url, "title": "C"} if url else {})
+    source = {"type": "document", "id": "d1", "document": document}
+    return {"start": start, "end": start + len(text), "text": text, "sources": [source], **more}
+
+
+COHERE: Any = {
+    "role": "assistant",
+    "content": [
+        {"type": "thinking", "thinking": "Easy."},
+        {"type": "text", "text": "Cats purr."},
+        {"type": "text", "text": "Dogs bark."},
+    ],
+    "citations": [
+        sourced("Cats", 0, "https://e.com/c", type="TEXT_CONTENT", content_index=1),
+        sourced("bark", 5, type="TEXT_CONTENT", content_index=2),
+    ],
+}
+
+
+def test_what_an_answer_of_cohere_cites_is_of_its_texts() -> None:
+    read = CHAT.to_body(COHERE)
+    assert CHAT.from_body(read.value, rest=read.rest).value == COHERE
+    assert read.value["/sources/1"].url == "https://e.com/c"
+    done = RESPONSES.from_body(read.value, rest=read.rest)
+    (note,) = done.value[0]["content"][0]["annotations"]
+    assert (note["url"], note["title"], note["start_index"], note["end_index"]) == (
+        "https://e.com/c", "C", 0, 4,
+    )  # fmt: skip
+
+
+def test_the_citations_of_cohere_follow_their_texts() -> None:
+    read = CHAT.to_body(COHERE)
+    kept = MessageBody([read.value[-1]])
+    (left,) = CHAT.from_body(kept, rest=read.rest).value["citations"]
+    assert left == {**COHERE["citations"][1], "content_index": 0}
+
+
+def test_a_source_that_is_gone_is_not_cited() -> None:
+    read = CHAT.to_body(COHERE)
+    kept = MessageBody(part for part in read.value if part.name != "/sources/1")
+    done = CHAT.from_body(kept, rest=read.rest)
+    assert [each["text"] for each in done.value["citations"]] == ["bark"]
+    assert "there is no place for its metadata 'citations'" in [loss.why for loss in done.losses]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [{"start": 0, "end": 2, "text": "It", "type": "PLAN", "sources": [], "content_index": 7}],
+        [sourced("bark", 5, content_index=2), sourced("Cats", 0, content_index=1)],
+        [sourced("Cats", 0, content_index=True)],
+        [sourced("Easy", 0, content_index=0)],
+        [1], "x", [], [{"sources": 1}], [{"sources": [1, {"document": 1}], "content_index": 1}],
+        [sourced("Cats", 0, content_index=1) | {"sources": [{"type": "tool", "id": "t:0",
+                                                            "tool_output": {"a": "b"}}]}],
+    ],
+)  # fmt: skip
+def test_other_citations_beside_the_content_come_back(said: Any) -> None:
+    message = {**COHERE, "citations": said}
+    read = CHAT.to_body(message)
+    assert CHAT.from_body(read.value, rest=read.rest).value == message
+
+
+def test_a_text_that_cohere_cites_takes_what_its_links_cite() -> None:
+    message = {"role": "assistant", "content": "Cats purr.", "citations": [sourced("Cats", 0)]}
+    read = CHAT.to_body(message, text="text/markdown")
+    assert CHAT.from_body(read.value, rest=read.rest).value == message
+    page = Part(url="https://e.com/p", name="/sources/p", content_type="text/html")
+    cites = {"citations": [{"part": "/sources/p", "start": 5, "end": 9}]}
+    done = CHAT.from_body(MessageBody([read.value[0].evolve(metadata=cites), page]), rest=read.rest)
+    (made,) = done.value["citations"]
+    document = {"type": "document", "id": "https://e.com/p", "document": {"url": "https://e.com/p"}}
+    assert made == {"start": 5, "end": 9, "text": "purr", "sources": [document]}
+
+
+def test_citations_that_are_no_objects_are_refused() -> None:
+    class Odd(type(CHAT)):  # type: ignore[misc]
+        def read_block(self, block: Any) -> Any:
+            return Text(block["text"], citations=block.get("cites", []))
+
+    there = {"role": "user", "content": [{"type": "text", "text": "a", "cites": [1]}]}
+    (loss,) = Odd().to_body(there).losses
+    assert "expected citations that are objects, got 1" in loss.why

@@ -212,3 +212,14 @@ def test_instructions_in_the_list_do_not_hide_the_format(
         for value in (instructed, {"messages": instructed}, {"model": "m", "messages": instructed}):
             assert detect(value) == (name,)
     assert detect([{"role": role, "content": 1}]) == ()
+
+
+def test_a_thought_that_nobody_signed_may_be_of_cohere() -> None:
+    thought = {"type": "thinking", "thinking": "Hm."}
+    said = {"role": "assistant", "content": [thought, {"type": "text", "text": "Yes."}]}
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    assert detect(said) == ("anthropic", "openai-chat")
+    assert detect({**said, "tool_calls": [call]}) == ("openai-chat",)
+    assert detect({**said, "citations": [{"sources": []}]}) == ("openai-chat",)
+    signed = {**thought, "signature": "c2ln"}
+    assert detect({**said, "content": [signed]}) == ("anthropic",)

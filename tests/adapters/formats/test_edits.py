@@ -271,3 +271,19 @@ def test_what_is_added_to_an_empty_message_goes_into_it() -> None:
         there.value.add("more")
         done = adapter("openai-responses").from_body(there.value, rest=there.rest).value
         assert done == [{**empty, "content": [{"type": "input_text", "text": "more"}]}]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "tool_calls": [
+            {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+        {"role": "assistant", "tool_plan": "I will look."},
+        {"role": "assistant", "refusal": "No."},
+    ],
+)  # fmt: skip
+def test_a_text_that_is_added_to_a_message_without_content_goes_out(message: Any) -> None:
+    read = adapter("openai-chat").to_body(message)
+    assert adapter("openai-chat").from_body(read.value, rest=read.rest).value == message
+    more = MessageBody([*read.value, Part("More.")])
+    assert adapter("openai-chat").from_body(more, rest=read.rest).value["content"] == "More."

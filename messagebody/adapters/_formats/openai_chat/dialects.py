@@ -33,6 +33,7 @@ from messagebody.adapters._vocabulary.items import (
     Media,
     NotJson,
     Reasoning,
+    Text,
     arguments_text,
     call_id,
     value_of,
@@ -233,6 +234,93 @@ def write_flat(item: Call) -> dict[str, Any] | None:
     is_object = "object" in words and isinstance(item.arguments, dict)
     arguments = item.arguments if is_object else arguments_text(item.arguments)
     return {"id": call_id(item), "name": item.name, words[1]: arguments}
+
+
+# Citations
+
+_INDEX: Final = "content_index"
+_OF_TEXT: Final = "TEXT_CONTENT"
+_CITED: Final = ("cited", "cited by number")
+"""The forms of a text with citations of Cohere: some number the text."""
+_PAGE: Final = ("url", "title")
+
+
+def with_citations(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
+    """Put the citations of a message of Cohere into the texts that they are about.
+
+    Those of which one is about something else, such as a plan, stay in the message.
+    """
+    said = message.get("citations")
+    if not isinstance(said, list) or not all(map(_is_of_text, said)):
+        return blocks
+    whose = [each.get(_INDEX, 0) for each in said]
+    are_numbers = all(type(each) is int and 0 <= each < len(blocks) for each in whose)
+    if not are_numbers or whose != sorted(whose) or not all(is_text(blocks[at]) for at in whose):
+        return blocks
+    found = [*blocks]
+    for index, citation in zip(whose, said, strict=True):
+        # The number follows the text.
+        about = {**citation, _INDEX: 0} if _INDEX in citation else citation
+        found[index] = {**found[index], "citations": [*found[index].get("citations", ()), about]}
+    return found
+
+
+def without_citations(message: dict[str, Any], content: list[Any]) -> None:
+    """Put the citations of the texts of a content into its message: the inverse."""
+    for index, block in enumerate(content):
+        if has_citations(block):
+            said = [{**each, _INDEX: index} if _INDEX in each else each
+                    for each in block["citations"]]  # fmt: skip
+            message.setdefault("citations", []).extend(said)
+            content[index] = {key: block[key] for key in block if key != "citations"}
+
+
+def has_citations(block: Any) -> bool:
+    """Return whether a block is a text with citations of Cohere."""
+    said = block.get("citations") if is_text(block) else None
+    return isinstance(said, list) and all(map(_is_of_text, said))
+
+
+def is_text(block: Any) -> bool:
+    """Return whether a block is a text."""
+    is_typed = isinstance(block, dict) and block.get("type") == "text"
+    return is_typed and isinstance(block.get("text"), str)
+
+
+def _is_of_text(citation: Any) -> bool:
+    is_listed = isinstance(citation, dict) and isinstance(citation.get("sources"), list)
+    return is_listed and citation.get("type", _OF_TEXT) == _OF_TEXT
+
+
+def read_cited(block: dict[str, Any]) -> Text:
+    """Return a text with citations of Cohere, each with the first page among its sources."""
+    said = []
+    for each in block["citations"]:
+        documents = (held.get("document") for held in each["sources"] if isinstance(held, dict))
+        pages = (held for held in documents if isinstance(held, dict) and "url" in held)
+        page = {key: held for key, held in next(pages, {}).items() if key in _PAGE}
+        said.append({**{key: each[key] for key in each if key != _INDEX}, **page})
+    form = _CITED[any(_INDEX in each for each in block["citations"])]
+    return Text(block["text"], citations=said, form=form)
+
+
+def write_cited(item: Text) -> dict[str, Any] | None:
+    """Return the block of a text that came with citations of Cohere, None for others."""
+    if item.form not in _CITED:
+        return None
+    number = {_INDEX: 0} if item.form == _CITED[True] else {}
+    said = [{**_written_citation(each, item.text), **number} for each in item.citations]
+    return {"type": "text", "text": item.text, **({"citations": said} if said else {})}
+
+
+def _written_citation(citation: dict[str, Any], text: str) -> dict[str, Any]:
+    left = {key: citation[key] for key in citation if key not in _PAGE}
+    if "sources" in left:
+        return left
+    page = {key: citation[key] for key in citation if key in _PAGE}
+    span = {key: left[key] for key in ("start", "end") if type(left.get(key)) is int}
+    source = {"type": "document", "id": page.get("url", ""), "document": page}
+    return {**span, "text": text[span.get("start", 0) : span.get("end")], "sources": [source]}
 
 
 # Blocks of the content

@@ -19,6 +19,7 @@ from messagebody.adapters._formats.openai import (
     url_citation,
 )
 from messagebody.adapters._formats.openai_chat import dialects
+from messagebody.adapters._formats.openai_chat.dialects import is_text
 from messagebody.adapters._vocabulary.capabilities import IMAGES, Kind, Spelling
 from messagebody.adapters._vocabulary.dialect import (
     Misplaced,
@@ -60,7 +61,9 @@ class OpenAIChat(Format):
     name = "openai-chat"
     title = "OpenAI Chat Completions (openai 3.54)"
     cites_pages = True
-    distinguishing_members = frozenset({"tool_call_id", "annotations", "name", *_BESIDE})
+    distinguishing_members = frozenset(
+        {"tool_call_id", "annotations", "citations", "name", *_BESIDE}
+    )
     distinguishing_block_members = frozenset({"annotations", "image_url", "input_audio"})
     cites_in_results = False
     kinds = (
@@ -172,6 +175,8 @@ class OpenAIChat(Format):
     def read_block(self, block: Any) -> Item | None:
         """Return the item of a block."""
         kind = block.get("type")
+        if kind == "text" and dialects.has_citations(block):
+            return dialects.read_cited(block)
         if kind == "text":
             said = optional(block, "annotations", list) or []
             return Text(need(block, "text"), citations=[_read_citation(each) for each in said])
@@ -194,6 +199,8 @@ class OpenAIChat(Format):
             return foreign_block(item, blocks)
         if isinstance(item, Text) and item.form == "transcript" and not item.citations:
             return {"transcript": item.text}
+        if isinstance(item, Text) and (cited := dialects.write_cited(item)) is not None:
+            return cited
         if isinstance(item, Text):
             block: dict[str, Any] = {"type": "text", "text": item.text}
             said = [_annotation(each, item.text) for each in item.citations]
@@ -248,7 +255,7 @@ def _blocks_of(content: str | list[Any] | None) -> tuple[list[Any], str | None]:
 
 def _is_bare(block: Any) -> bool:
     """Return whether a block is a text and nothing else."""
-    return isinstance(block, dict) and block.keys() == {"type", "text"} and _is_text(block)
+    return isinstance(block, dict) and block.keys() == {"type", "text"} and is_text(block)
 
 
 def _is_beside_calls(block: Any) -> bool:
@@ -261,7 +268,7 @@ def _is_content(block: Any) -> bool:
     if not isinstance(kind, str) or kind not in block:
         return False
     if kind == "thinking":
-        return isinstance(block[kind], list)  # Mistral
+        return "signature" not in block  # Mistral, Cohere; Anthropic signs
     if kind == "document":
         return dialects.is_document(block)
     # Servers that speak this format have more of them, such as "video_url".
@@ -283,8 +290,8 @@ def _with_annotations(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
     """Put annotations into the texts that they belong to, by their ranges in all of the content."""
     said = message.get("annotations")
     if not said or not isinstance(said, list):
-        return blocks
-    texts = {index: block["text"] for index, block in enumerate(blocks) if _is_text(block)}
+        return dialects.with_citations(blocks, message)
+    texts = {index: block["text"] for index, block in enumerate(blocks) if is_text(block)}
     if not texts:
         return blocks
     places, starts = [*texts], [*accumulate(map(len, texts.values()), initial=0)][:-1]
@@ -298,11 +305,6 @@ def _with_annotations(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
         {**block, "annotations": held[index]} if index in held else block
         for index, block in enumerate(blocks)
     ]
-
-
-def _is_text(block: Any) -> bool:
-    is_text = isinstance(block, dict) and block.get("type") == "text"
-    return is_text and isinstance(block.get("text"), str)
 
 
 def _text_of(annotation: Any, starts: list[int]) -> int:
@@ -380,8 +382,9 @@ def _put_beside(
 
 def _put_content(message: dict[str, Any], content: list[Any], form: Any) -> None:
     start = 0
+    dialects.without_citations(message, content)
     for index, block in enumerate(content):
-        if not _is_text(block):
+        if not is_text(block):
             continue
         if isinstance(block.get("annotations"), list):
             said = [_shifted(each, start) for each in block["annotations"]]
