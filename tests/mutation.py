@@ -123,6 +123,8 @@ def _is_for_readers(node: ast.AST) -> bool:
             return "TYPE_CHECKING" in ast.unparse(test)
         case ast.keyword(arg="strict", value=ast.Constant(value=True)):
             return True  # of `zip`: what its arguments are is known
+        case ast.keyword(arg="limit", value=ast.Constant(value=int())):
+            return True  # how much of a text is shown
     return False
 
 
@@ -215,10 +217,12 @@ class _Chosen:
         sizes: Mapping[str, int],
         known: Container[str] | None = None,
         functions: Container[str] = (),
+        broken: Container[str] = (),
     ) -> None:
         self._sizes = sizes
         self._known = known
         self._functions = functions
+        self._broken = broken
         self.failed: list[str] = []
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -228,7 +232,7 @@ class _Chosen:
 
     def _is_chosen(self, test: str) -> bool:
         function = _function(test)
-        return (
+        return test not in self._broken and (
             test in self._sizes
             or function in self._functions
             or (self._known is not None and function not in self._known)
@@ -312,7 +316,9 @@ class Copy:
         return failed or [f"pytest's exit code {code}"]
 
 
-def rounds(mutant: Mutant, tests: TestMap) -> Iterator[tuple[set[str], _Chosen]]:
+def rounds(
+    mutant: Mutant, tests: TestMap, broken: Container[str]
+) -> Iterator[tuple[set[str], _Chosen]]:
     """Yield the places of tests to run, the nearest first, and which tests there."""
     near, running = nearest_tests(ROOT / mutant.module), tests.running(mutant)
     varied = _varied(running, tests.sizes)
@@ -321,13 +327,16 @@ def rounds(mutant: Mutant, tests: TestMap) -> Iterator[tuple[set[str], _Chosen]]
     # What runs as a module is loaded, or is cached, runs before most of the tests that need it.
     known = {*map(_function, tests.sizes)} if len(nearest) >= SEVERAL else set()
     places = {*map(_place, nearest), mutant.module} if known else near
-    yield places, _Chosen({test: tests.sizes[test] for test in nearest}, known)
+    yield places, _Chosen({test: tests.sizes[test] for test in nearest}, known, broken=broken)
     if elsewhere:
-        chosen = _Chosen({test: tests.sizes[test] for test in elsewhere})
+        chosen = _Chosen({test: tests.sizes[test] for test in elsewhere}, broken=broken)
         yield {*map(_place, elsewhere)}, chosen
     # Some cases of each function told that it runs the line; the others may see what these pass.
     if nearest:
-        yield {*map(_place, nearest)}, _Chosen({}, functions={*map(_function, nearest)})
+        yield (
+            {*map(_place, nearest)},
+            _Chosen({}, functions={*map(_function, nearest)}, broken=broken),
+        )
 
 
 def _varied(tests: Iterable[str], sizes: Mapping[str, int]) -> list[str]:
@@ -350,6 +359,8 @@ class Judge:
         self._log = log
         self._by: dict[tuple[str, str, str], str | None] = {}
         self._blameless: set[str] = set()
+        #: Tests that fail without a mutant; what they noticed is tried again without them.
+        self._broken: set[str] = set()
         for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else []:
             *identity, by = json.loads(line)
             self._by[identity[0], identity[1], identity[2]] = by
@@ -357,15 +368,15 @@ class Judge:
     def survivors(self, mutants: Sequence[Mutant], pool: Executor) -> list[Mutant]:
         """Return the mutants that no test notices; those killed before are not tried again."""
         new = [mutant for mutant in mutants if self._by.get(mutant.identity) is None]
-        for mutant, test in zip(new, pool.map(self._noticed, new), strict=True):
-            self._note(mutant, test)
-        anyway = self._failing_anyway(
-            {*filter(None, map(self._by.get, (mutant.identity for mutant in new)))}
-        )
-        for mutant in new:
-            if self._by[mutant.identity] in anyway:
-                self._note(mutant, None)
+        while new:
+            for mutant, test in zip(new, pool.map(self._noticed, new), strict=True):
+                self._note(mutant, test)
+            self._broken |= self._failing_anyway({*filter(None, map(self._killer, new))})
+            new = [mutant for mutant in new if self._killer(mutant) in self._broken]
         return [mutant for mutant in mutants if self._by[mutant.identity] is None]
+
+    def _killer(self, mutant: Mutant) -> str | None:
+        return self._by[mutant.identity]
 
     def _note(self, mutant: Mutant, test: str | None) -> None:
         """Keep what became of a mutant, also if this process is ended before the room is done."""
@@ -378,7 +389,7 @@ class Judge:
         copy = self._copies.get()
         try:
             with copy.changed(mutant):
-                for places, chosen in rounds(mutant, self._tests):
+                for places, chosen in rounds(mutant, self._tests, self._broken):
                     if failed := copy.failures(places, chosen, "-x"):
                         return failed[0]
             return None
@@ -391,12 +402,13 @@ class Judge:
         if not suspects:
             return set()
         copy = self._copies.get()
-        failed = copy.failures({*map(_place, suspects)}, _Chosen(dict.fromkeys(suspects, 0)))
+        chosen = _Chosen(dict.fromkeys(suspects, 0))
+        failed = suspects & {*copy.failures({*map(_place, suspects)}, chosen)}
         self._copies.put(copy)
-        self._blameless |= suspects - {*failed}
+        self._blameless |= suspects - failed
         for test in failed:
             print(f"fails without a mutant, too: {test}", file=sys.stderr)
-        return {*failed}
+        return failed
 
 
 class Row(NamedTuple):
