@@ -47,7 +47,8 @@ class Table:
         if self.mode == "write":
             self.page.write_text(new, encoding="utf-8")
         elif new != page:
-            self.problem = f"the table in {self.page.name} is another one; run `make {self.name}`"
+            mend = f"make test ENV={self.name} TABLES=write"
+            self.problem = f"the table in {self.page.name} is another one; run `{mend}`"
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
