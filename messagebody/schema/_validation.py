@@ -4,8 +4,8 @@ Of a message that still arrives there is a status.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from itertools import chain, islice, zip_longest
 from typing import Any, Final, Literal, Self
 
@@ -341,21 +341,6 @@ _FEW: Final = 100
 Columns = tuple[Sequence[str | None], Sequence[str]]
 
 
-class _Sets(dict[str, int]):
-    """A cache of the schema parts that accept a name or a content type."""
-
-    def __init__(self, find: Callable[[str], int]) -> None:
-        super().__init__()
-        self.find = find
-
-    def __missing__(self, word: str) -> int:
-        # Senders choose the words, and can invent any number of them.
-        if len(self) >= _KEPT:
-            self.clear()
-        found = self[word] = self.find(word)
-        return found
-
-
 class Checker:
     """Schema parts prepared for checking; a set of schema parts is an int with a bit for each."""
 
@@ -366,9 +351,11 @@ class Checker:
         self.parts = parts
         self.unnamed = sum(1 << index for index, part in enumerate(parts) if part.name is None)
         self.required = sum(1 << index for index, part in enumerate(parts) if part.required)
-        self._names = _Sets(PatternIndex([part.name_pattern for part in parts]).find)
+        self._find = PatternIndex([part.name_pattern for part in parts]).find
         self._kinds = PatternIndex([part.content_type_pattern for part in parts])
-        self._types = _Sets(self._of_type)
+        # Senders choose names and types, and can invent any number of them.
+        self._by_name = lru_cache(_KEPT)(self._find)
+        self._by_type = lru_cache(_KEPT)(self._of_type)
 
     def _of_type(self, content_type: str) -> int:
         """Return the set of schema parts that accept a content type."""
@@ -379,8 +366,8 @@ class Checker:
 
         What is inside decides with a content schema, and is not looked at here.
         """
-        by_name = self.unnamed if name is None else self._names[name]
-        return by_name & self._types[content_type]
+        by_name = self.unnamed if name is None else self._by_name(name)
+        return by_name & self._by_type(content_type)
 
     def nearest(
         self, name: str | None, content_type: str
@@ -389,9 +376,9 @@ class Checker:
 
         Return None if the schema is empty.
         """
-        by_name = self.unnamed if name is None else self._names[name]
+        by_name = self.unnamed if name is None else self._by_name(name)
         found = self._nearest_miss.find(
-            name, essence(content_type), by_name, self._types[content_type]
+            name, essence(content_type), by_name, self._by_type(content_type)
         )
         return found and (found[0], self.parts[found[0]], found[1])
 
@@ -414,11 +401,11 @@ class Checker:
     def accepts(self, names: Sequence[str | None], types: Sequence[str]) -> bool:
         """Return whether parts of these names, none of them twice, and types have no violation."""
         matched = 0
-        unnamed, by_type = self.unnamed, self._types
+        unnamed, by_type = self.unnamed, self._by_type
         # Messages of agents share their names; those of a large one would only push them out.
-        find = self._names.__getitem__ if len(names) <= _FEW else self._names.find
+        find = self._by_name if len(names) <= _FEW else self._find
         for name, content_type in zip(names, types, strict=True):
-            found = (unnamed if name is None else find(name)) & by_type[content_type]
+            found = (unnamed if name is None else find(name)) & by_type(content_type)
             if not found:
                 return False
             matched |= found
