@@ -177,7 +177,7 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
         """Write the schema to a JSON file, completely or not at all.
 
         Arguments:
-            path: the file, or its URL in a store, such as "s3://bucket/message.json". An existing
+            path: the file, or its URL in a store, such as "s3://bucket/schema.json". An existing
                 file is replaced after everything is written.
             indent: the number of spaces per level; None for one compact line.
             storage_options: the options of `open_store`, for a URL.
