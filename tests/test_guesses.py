@@ -146,6 +146,7 @@ CALLS: list[tuple[Callable[[MessageBody], Any], str]] = [
     (lambda b: MessageBody("Hi"), "MessageBody([text]) holds a text"),
     (lambda b: MessageBody.load("cat.png"), "'cat.png' is image/png and not JSON; Part(Path(…))"),
     (lambda b: MessageBodySchema.load("cat.png"), "'cat.png' is image/png and not JSON"),
+    (lambda b: Workflow.load("cat.png"), "'cat.png' is image/png and not JSON"),
     (lambda b: to_prompt(b, max_tokens=9), "max_tokens= is budget= here"),  # type: ignore[call-arg]
     (lambda b: page(b, titel="x"), "did you mean title=?"),  # type: ignore[call-arg]
     (lambda b: page(b, SCHEMA), "name it: "),  # type: ignore[call-arg]

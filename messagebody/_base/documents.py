@@ -1,8 +1,9 @@
 """Documents: files of JSON at a path, or at the URL of a store, read and written as a whole."""
 
+import contextlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from messagebody._base.guards import is_store_url, is_url, require_path
 from messagebody._base.leaves import leaf
 from messagebody._base.media_types import is_text
 from messagebody._base.text import quote, redact_url
-from messagebody.errors import InvalidArgument
+from messagebody.errors import InvalidArgument, MessageBodyError
 
 
 def read_document(
@@ -83,14 +84,26 @@ def write_document(
         replace_file(require_path(path), data)
 
 
-def name_in(error: Exception, path: str | os.PathLike[str]) -> None:
-    """Add the name of a document to what its reader raised, as a note.
+@contextlib.contextmanager
+def in_document(
+    path: str | os.PathLike[str], data: bytes, broken: type[MessageBodyError], advice: str = ""
+) -> Iterator[None]:
+    """Let what a reader raises name the document.
 
     Arguments:
-        error: what the reader raised.
         path: the file or URL.
+        data: its content.
+        broken: what the reader raises for content that it can't read; if the content is of another
+            type, such as a picture, that is said instead.
+        advice: what to do then.
     """
-    error.add_note(f"in {quote(redact_url(os.fspath(path)))}")
+    try:
+        yield
+    except MessageBodyError as error:
+        if isinstance(error, broken) and (problem := not_json(path, data)):
+            raise broken(f"{problem}{advice}") from error
+        error.add_note(f"in {quote(redact_url(os.fspath(path)))}")
+        raise
 
 
 def not_json(path: str | os.PathLike[str], data: bytes) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         raw_digest,
         sha256_of,
     )
-    from messagebody._base.documents import name_in, not_json, read_document
+    from messagebody._base.documents import in_document, not_json, read_document
     from messagebody._base.files import (
         APPEND,
         CREATE,
@@ -198,7 +198,7 @@ else:
             ".._wire.data_urls": "is_data_url",
             ".._wire.manifest": "UNLISTED unlisted",
             ".._wire.walk": "NESTED TooDeep containers leaf_problem rebuild text_problem",
-            ".._base.documents": "name_in not_json read_document",
+            ".._base.documents": "in_document not_json read_document",
             # Limits, budgets, sizes and media types.
             ".._base.budget": "Budget DEFAULT_STEPS OutOfBudget",
             ".._base.limits": "CHUNK DEFAULT_LIMITS Limits MIB parse_size",

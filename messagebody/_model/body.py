@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 import messagebody  # for annotations, which are evaluated on demand
-from messagebody._base.documents import name_in, not_json, read_document, write_document
+from messagebody._base.documents import in_document, read_document, write_document
 from messagebody._base.guards import require_iterable, require_limits, require_resolver
 from messagebody._base.hints import guided
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
@@ -157,14 +157,8 @@ class MessageBody(PartSequence):
         """
         most = require_limits(limits).json_bytes
         data = read_document(path, most, storage_options, require_resolver(resolver))
-        try:
+        with in_document(path, data, DecodeError, "; Part(Path(…)) takes a file as content"):
             return cls.from_json(data, limits=limits, strict=strict)
-        except DecodeError as error:
-            if problem := not_json(path, data):
-                advice = "Part(Path(…)) takes a file as content"
-                raise DecodeError(f"{problem}; {advice}") from error
-            name_in(error, path)
-            raise
 
     def save(
         self,

@@ -155,17 +155,12 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
             UnsafeReference: the resolver does not allow the URL.
             InvalidSchema: the file is not a schema.
         """
-        from messagebody._base.documents import name_in, not_json, read_document
+        from messagebody._base.documents import in_document, read_document
 
         most = require_limits(limits).json_bytes
         data = read_document(path, most, storage_options, require_resolver(resolver))
-        try:
+        with in_document(path, data, InvalidSchema):
             return cls.from_json(data, limits=limits)
-        except InvalidSchema as error:
-            if problem := not_json(path, data):
-                raise InvalidSchema(problem) from error
-            name_in(error, path)
-            raise
 
     def save(
         self,

@@ -17,8 +17,8 @@ from messagebody._core import (
     MessageBody,
     count_of,
     did_you_mean,
+    in_document,
     missing_attribute,
-    name_in,
     quote,
     read_document,
     require_iterable,
@@ -209,11 +209,8 @@ class Workflow(metaclass=Guided):
         """
         most = require_limits(limits).json_bytes
         data = read_document(path, most, storage_options, require_resolver(resolver))
-        try:
+        with in_document(path, data, InvalidWorkflow):
             return cls.decode(data, is_toml=f"{path}".endswith(".toml"), limits=limits)
-        except MessageBodyError as error:
-            name_in(error, path)
-            raise
 
     @classmethod
     def decode(
