@@ -41,6 +41,7 @@ def ending_in(about: Any) -> str | None:
     Examples:
         >>> ending_in({"finish_reason": "content_filter"}), ending_in({"stop_reason": "end_turn"})
         ('content_filter', None)
+        >>> ending_in({"status": "requires_action"})  # a client runs the tools
         >>> ending_in({"status": "incomplete", "incomplete_details": {"reason": "max_tokens"}})
         'incomplete: max_tokens'
     """

@@ -115,6 +115,13 @@ def test_an_event_type_of_tomorrow_stays_aside(name: str) -> None:
         assert "later_event" in said[0]
 
 
+def test_an_unknown_event_is_named_by_its_type() -> None:
+    assembler = Assembler("openai-chat")
+    assembler.feed({"event_type": "later.event", "index": 0})
+    assembler.feed(STREAMS["openai-chat"][0][0])
+    assert any("'later.event'" in str(loss) for loss in assembler.finish().losses)
+
+
 def test_an_unknown_delta_stays_aside() -> None:
     assembler = Assembler("anthropic")
     events = STREAMS["anthropic"][0]
