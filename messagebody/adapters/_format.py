@@ -56,7 +56,7 @@ from messagebody.adapters._conversion.reading import (
     ReadOptions,
     pieces_of,
 )
-from messagebody.adapters._conversion.references import WriteOptions
+from messagebody.adapters._conversion.references import USUAL_WRITING, WriteOptions
 from messagebody.adapters._conversion.writing import write
 from messagebody.adapters._registry import adapter, detect
 from messagebody.adapters._vocabulary import differences
@@ -397,16 +397,17 @@ class Format(Dialect):
         role = options.pop("role", None)
         if role is not None:
             one_of("role", role, (*ROLES, *ROLE_ALIASES))
-        how = WriteOptions.from_options(**options)
+        how = WriteOptions.from_options(**options) if options else USUAL_WRITING
         turns, losses = turns_of(self, bodies, rest, results)
         # A conversation that is as it came has ends that its service has taken.
-        is_new = len(turns) != len(rest) or False in [turn.is_own for turn in turns]
+        are_own = {turn.is_own for turn in turns}
+        is_new = len(turns) != len(rest) or False in are_own
         if is_new:
             losses += at_the_end(self, turns)
         messages, sent = self._written_each(turns, role, how, losses)
         if is_new:
             losses += refused_places(self, sent, messages)
-        if self.answers_calls:
+        if self.answers_calls and True in are_own:
             losses += unanswered(self, sent)
         if self.counts_documents and any("documents" in turn.rest for turn in sent):
             messages, found = self._renumbered(messages, sent)

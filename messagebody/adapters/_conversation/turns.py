@@ -428,8 +428,6 @@ def unanswered(dialect: Dialect, turns: list[Turn]) -> Iterator[Loss]:
     Messages that came in the format stay as they were, also where a change of others took away
     what belongs to them. The last calls may still be answered.
     """
-    if not any(turn.is_own for turn in turns):
-        return
     calls: dict[str, tuple[Turn, str | None]] = {}
     passed: set[str] = set()
     for turn in turns:
