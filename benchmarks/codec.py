@@ -288,6 +288,36 @@ print(held / count, peak / count)
 """
 
 
+def one_hop() -> None:
+    """Measure what each agent does with a message: read, validate, list and write it."""
+    from messagebody import MessageBody, MessageBodySchema
+
+    parts = [
+        {"contentType": "text/markdown", "content": _TEXT * 7},
+        {"name": "/sources/1", "contentType": "text/plain", "content": _TEXT * 6},
+        {"name": "/sources/2", "contentType": "text/html", "contentUrl": "https://example.com/a"},
+    ]
+    document = json.dumps(parts).encode()
+    schema = MessageBodySchema([(None, "text/*", True), ("/sources/*",)])
+
+    def hop() -> bytes:
+        body = MessageBody.from_json(document)
+        schema.validate(body)
+        body.list("/sources/*")
+        return body.to_json_bytes()
+
+    body = MessageBody.from_json(document)
+    steps: dict[str, Callable[[], object]] = {
+        "all": hop,
+        "read": partial(MessageBody.from_json, document),
+        "validate": partial(schema.validate, body),
+        "list": partial(body.list, "/sources/*"),
+        "write": body.to_json_bytes,
+    }
+    times = compare(steps, seconds=0.5, rounds=11)
+    print_table("One hop of 3 parts", [*times], [[show_time(each) for each in times.values()]])
+
+
 def stages() -> None:
     """Show where the time of parsing goes, stage by stage."""
     from messagebody._base.limits import DEFAULT_LIMITS
@@ -522,6 +552,7 @@ def main() -> None:
     parse_and_serialise()
     spellings()
     large_contents()
+    one_hop()
     stages()
     identity()
     memory()
