@@ -1,5 +1,7 @@
 """Content types: grammar, spelling, comparison."""
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -178,3 +180,14 @@ def test_text_of_other_names_is_text(kind: str) -> None:
     """It is read, shown and put into prompts as what it is."""
     part = Part(b"From: a@b.c\n\nPlease cancel.\n", content_type=kind)
     assert (part.is_text, part.read_text().split()[-1]) == (True, "cancel.")
+
+
+def test_types_of_strangers_fill_no_memory() -> None:
+    """What is known of a type is remembered, but not of as many as a sender makes up."""
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            essence(f"text/x-{number}")
+        assert tracemalloc.get_traced_memory()[0] < 1 << 20
+    finally:
+        tracemalloc.stop()
