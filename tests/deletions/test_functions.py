@@ -126,7 +126,7 @@ def jobs(place: Path) -> None:
     for given in ([logs["one"]], [logs["one"], logs["two"]], [logs["two"]]):
         how = {"out": place / "out", "workers": 0, "prune": True}
         with contextlib.suppress(StoreError, MessageBodyError):
-            bulk.digest(given, **how)  # type: ignore[arg-type]
+            bulk.digest(given, **how)
 
 
 def cache(place: Path) -> None:

@@ -29,7 +29,7 @@ def test_a_pattern_that_can_match_nothing_is_refused(body: MessageBody, pattern:
 def test_content_types_too(body: MessageBody) -> None:
     for call in (
         lambda: body.list(content_type="text/"),
-        lambda: offload(body, "memory://selecting", content_types="text/"),
+        lambda: offload(body, "memory://selecting", content_type="text/"),
     ):
         with pytest.raises(InvalidPattern, match="say 'text/\\*'"):
             call()

@@ -257,9 +257,10 @@ class TestOwnMessagesThatOthersLeft:
     """They stay as they were, and what the service may refuse of them is told."""
 
     def told(self, name: str, kept: list[int]) -> list[str]:
-        read = adapter(name).to_bodies(CALLED[name])
+        there: Any = adapter(name)
+        read = there.to_bodies(CALLED[name])
         rests = [read.rest[number] for number in kept]
-        made = adapter(name).from_bodies([read.value[number] for number in kept], rest=rests)
+        made = there.from_bodies([read.value[number] for number in kept], rest=rests)
         assert made.value == [CALLED[name][number] for number in kept]
         return [loss.why for loss in made.losses if "result" in loss.why]
 
