@@ -153,3 +153,15 @@ def test_null_pairs_as_a_missing_id() -> None:
         parts = [part for body in named(name).to_bodies(made).value for part in body]
         assert [str(part.name)[:14] for part in parts] == ["/tool/calls/1.", "/tool/results/"]
         assert parts[1].text == "R1"
+
+
+@pytest.mark.parametrize("name", ["anthropic", "mcp"])
+def test_a_result_in_a_message_of_the_assistant_goes_out_where_only_others_answer(
+    name: str,
+) -> None:
+    call, answered = ANSWERED[name]([{"type": "text", "text": "sunny"}])
+    there = named(name).to_bodies([call, {**answered, "role": "assistant"}])
+    made = named("pydantic-ai").from_bodies(there.value, rest=there.rest).value
+    kinds = [(each["kind"], part["part_kind"]) for each in made for part in each["parts"]]
+    assert kinds == [("response", "tool-call"), ("request", "tool-return")]
+    assert made[1]["parts"][0]["content"] == "sunny"
