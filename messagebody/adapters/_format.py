@@ -17,6 +17,8 @@ from messagebody._core import (
     MessageBody,
     escape,
     missing_attribute,
+    require_body,
+    require_iterable,
 )
 from messagebody.adapters._contract import Converted, Loss, LossKind, converted_each, in_message
 from messagebody.adapters._conversation.following import WAYS
@@ -72,12 +74,21 @@ from messagebody.adapters._vocabulary.items import KEEP
 from messagebody.adapters._vocabulary.part_names import contents_of
 from messagebody.adapters._vocabulary.pointers import place_of
 from messagebody.adapters._vocabulary.values import json_value, one_of
-from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.storage import Resolver
 
+_RESTS: Final = "the rests that to_bodies returned, in a list"
 _WHOLE_TALKS: Final = (str, bytes, bytearray, memoryview, dict)
 """The types of the JSON of a conversation."""
+
+
+def bodies_in(bodies: Iterable[MessageBody]) -> list[MessageBody]:
+    """Return the bodies of a conversation."""
+    if isinstance(bodies, MessageBody):
+        hint = "from_bodies([body]) writes a conversation, from_body(body) a message"
+        raise InvalidArgument("bodies in a list", bodies, hint)
+    return [*map(require_body, require_iterable(bodies, "bodies in a list", hint=""))]
 
 
 class Format(Dialect):
@@ -235,7 +246,7 @@ class Format(Dialect):
         options = WriteOptions.from_options(
             carry=carry, unsupported=unsupported, urls=urls, max_bytes=max_bytes, resolver=resolver
         )
-        has_names, losses = bool(body.names()), list[Loss]()
+        has_names, losses = bool(require_body(body).names()), list[Loss]()
         if has_names:
             body, losses = respell_body(self, body, rest)
         if has_names and rest is None and role is None:
@@ -327,6 +338,7 @@ class Format(Dialect):
             messages, others = found, others_of(value)
             why = "it is beside the messages, and only messages become bodies"
             losses = tuple(Loss(LossKind.OMITTED, escape(each, limit=100), why) for each in others)
+        messages = require_iterable(messages, "messages in a list", hint="")
         if self._lists_items:
             values = (json_value(each, self._is_json, how.limits, halves=True) for each in messages)
             messages = self.turns([*values])
@@ -373,7 +385,7 @@ class Format(Dialect):
         )
 
     def from_bodies(
-        self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (),
+        self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] | None = (),
         results: str = "follow", **options: Any,
     ) -> Converted[list[Any]]:  # fmt: skip
         """Return the messages of a conversation, as the service of the format takes them.
@@ -398,10 +410,11 @@ class Format(Dialect):
         if role is not None:
             one_of("role", role, (*ROLES, *ROLE_ALIASES))
         how = WriteOptions.from_options(**options) if options else USUAL_WRITING
-        turns, losses = turns_of(self, bodies, rest, results)
+        rests = [] if rest is None else [*require_iterable(rest, _RESTS, hint="")]
+        turns, losses = turns_of(self, bodies_in(bodies), rests, results)
         # A conversation that is as it came has ends that its service has taken.
         are_own = {turn.is_own for turn in turns}
-        is_new = len(turns) != len(rest) or False in are_own
+        is_new = len(turns) != len(rests) or False in are_own
         if is_new:
             losses += at_the_end(self, turns)
         messages, sent = self._written_each(turns, role, how, losses)

@@ -23,7 +23,7 @@ from messagebody._core import (
     sniffing,
 )
 from messagebody.adapters import Affected, Converted, Loss, LossKind, left_behind
-from messagebody.errors import DecodeError, MessageBodyError, RefusedPaths
+from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError, RefusedPaths
 from messagebody.findings import Finding
 from messagebody.names import is_name, safe_name
 from messagebody.storage import Resolver
@@ -60,8 +60,10 @@ def opened(source: Source) -> Iterator[BinaryIO]:
     elif isinstance(source, str | os.PathLike):
         with Path(require_path(source)).open("rb") as file:
             yield file
-    else:
+    elif hasattr(source, "read"):
         yield source
+    else:
+        raise InvalidArgument("bytes, the path of a file, or a binary file", source)
 
 
 @contextmanager

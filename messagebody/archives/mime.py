@@ -21,6 +21,7 @@ from messagebody._core import (
     by_usual_name,
     check_content_type,
     quote,
+    require_body,
     require_path,
 )
 from messagebody.adapters import Affected, Converted, Loss, LossKind, left_behind
@@ -241,7 +242,7 @@ def write(
 ) -> list[Loss]:
     """Write the message of a body to a file, part by part, and return what was lost."""
     headers, subtype, losses = _left(rest, subtype)
-    if len(body) > _PARTS:
+    if len(require_body(body)) > _PARTS:
         expected = f"a body of at most {_PARTS:,} parts, which is what readers take"
         raise InvalidArgument(expected, f"{len(body):,} parts")
     if subtype not in SUBTYPES:

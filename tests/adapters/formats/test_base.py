@@ -1,5 +1,6 @@
 """What all adapters share."""
 
+import contextlib
 import copy
 import pickle
 import sys
@@ -9,9 +10,17 @@ from typing import Any
 
 import pytest
 
-from messagebody import Limits, MessageBody
+from messagebody import Limits, MessageBody, Part
 from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody.adapters import Converted, Loss, LossKind, adapter, detect, write
+from messagebody.adapters import (
+    Converted,
+    Loss,
+    LossKind,
+    adapter,
+    adapter_names,
+    detect,
+    write,
+)
 from messagebody.adapters import _registry as base
 from messagebody.errors import InvalidArgument, LossyConversion, MessageBodyError
 from messagebody.findings import Finding
@@ -179,3 +188,23 @@ def test_a_file_of_a_provider_comes_back(provider: dict[str, str]) -> None:
     assert write("ag-ui", read).value == message
     alone = adapter("ag-ui").from_body(read.value).value
     assert alone["content"] == message["content"]
+
+
+@pytest.mark.parametrize("name", adapter_names())
+@pytest.mark.parametrize("call", ["from_body", "from_bodies", "to_body", "to_bodies"])
+def test_what_is_no_message_and_no_body_is_told(name: str, call: str) -> None:
+    act = getattr(adapter(name), call, None)
+    for value in (5, None, [5], object(), "x", MessageBody([Part("x")])) if act else ():
+        # Some formats take any JSON for a message.
+        with contextlib.suppress(MessageBodyError, FileNotFoundError):
+            assert isinstance(act(value), Converted)
+
+
+def test_a_body_is_no_conversation() -> None:
+    there: Any = adapter("anthropic")
+    body = MessageBody([Part("Hi!")])
+    with pytest.raises(InvalidArgument, match=r"from_bodies\(\[body\]\)"):
+        there.from_bodies(body)
+    with pytest.raises(InvalidArgument, match="rests that to_bodies returned"):
+        there.from_bodies([body], rest=5)
+    assert there.from_bodies([body], rest=None) == there.from_bodies([body])

@@ -9,7 +9,7 @@ from typing import Any, Final
 from messagebody._core import DOCUMENT_TOP_LEVEL, JSON, MIB, MessageBody, strict_json
 from messagebody.adapters._contract import Affected, Converted, Loss, LossKind
 from messagebody.adapters._conversion.unread_members import missed_in
-from messagebody.adapters._format import Format
+from messagebody.adapters._format import Format, bodies_in
 from messagebody.adapters._formats.gemini.grounding import (
     content_of,
     with_citations,
@@ -151,7 +151,7 @@ class Gemini(Format):
 
         Candidates alone are no request, and come back as they were.
         """
-        bodies = [*bodies]
+        bodies = bodies_in(bodies)
         done = super().from_bodies(bodies, **options)
         held = [content_of(each) for each in done.value]
         if None not in held:
