@@ -193,7 +193,7 @@ def test_a_file_of_a_provider_comes_back(provider: dict[str, str]) -> None:
 @pytest.mark.parametrize("name", adapter_names())
 @pytest.mark.parametrize("call", ["from_body", "from_bodies", "to_body", "to_bodies"])
 def test_what_is_no_message_and_no_body_is_told(name: str, call: str) -> None:
-    act = getattr(adapter(name), call, None)
+    act: Any = getattr(adapter(name), call, None)
     for value in (5, None, [5], object(), "x", MessageBody([Part("x")])) if act else ():
         # Some formats take any JSON for a message.
         with contextlib.suppress(MessageBodyError, FileNotFoundError):
