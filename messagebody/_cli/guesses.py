@@ -1,7 +1,7 @@
 """What people type for commands and options that have another name, and what they mean by it."""
 
+import os
 import re
-from pathlib import Path
 from typing import Final
 
 import click
@@ -129,7 +129,7 @@ def _for_command(error: click.exceptions.NoSuchCommand, said: str, context: clic
     if meant := meant_by(word, context):
         typed = f"{context.info_name} {word}" if is_below else word
         return f"there is no command {typed!r}; did you mean {meant}?"
-    if not is_below and Path(word).exists():
+    if not is_below and os.path.exists(word):  # noqa: PTH110 - it takes any word, also a long one
         return f"{quote(word)} is a file, and a command comes first, such as ls, cat or view"
     if error.possibilities or not is_below:
         return said

@@ -307,6 +307,8 @@ LEADS = [
     (["tree", "empty.json"], "'empty.json' is empty"),
     (["ls", "c.png"], "'c.png' is image/png and not JSON; messagebody add BODY c.png makes a part"),
     (["m.json"], "'m.json' is a file, and a command comes first, such as ls, cat or view"),
+    ([5000 * "9"], "No such command"),
+    (["schema", 5000 * "9"], "File name too long"),
     (["info", "m.json"], "did you mean ls, tree or view?"),
     (["get", "m.json", "s/1"], "did you mean cat, or fetch, which writes a file?"),
     (["create", "m.json"], "did you mean add --new, or pack for a directory?"),

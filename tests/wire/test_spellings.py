@@ -186,6 +186,7 @@ def take_out(monkeypatch: pytest.MonkeyPatch) -> list[bytes | None]:
     """Let short contents be taken out of documents by their spelling; return what was left."""
     monkeypatch.setattr(fast_reader, "SHORTEST", 1)
     monkeypatch.setattr(fast_reader, "LONG", 0)
+    monkeypatch.setattr(fast_reader, "_SHORT", 0)
     monkeypatch.setattr(fast_reader, "cut", lambda _: None)
     found: list[bytes | None] = []
 

@@ -1,6 +1,7 @@
 """Commands for schemas: validation and comparison."""
 
 import json
+import os
 import sys
 from pathlib import Path
 from pkgutil import resolve_name
@@ -86,7 +87,7 @@ class _ShowsByDefault(click.Group):
         """Parse the arguments; those that name no command, and stand for none, are for `show`."""
         first = args[0] if args else ""
         known = {*self.commands, *self.get_help_option_names(ctx)}
-        is_command = first in known or (meant_by(first, ctx) and not Path(first).exists())
+        is_command = first in known or (meant_by(first, ctx) and not os.path.exists(first))  # noqa: PTH110
         return super().parse_args(ctx, args if is_command else ["show", *args])
 
 
