@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 import attrs
@@ -96,12 +97,29 @@ def formats_in(data: bytes, limits: Limits = DEFAULT_LIMITS) -> list[str]:
         >>> formats_in(b'[{"content": "Hello!"}]')
         ['body']
     """
-    value = json_in(data, limits)
-    try:
-        MessageBody.from_json(data, limits=limits)
-    except DecodeError:
-        return [*detect(data if value is None else value)]
-    return [BODY, *detect(value)]
+    return _Document(data, limits).formats
+
+
+@attrs.define(slots=False)
+class _Document:
+    """A document, which is parsed once and only if somebody asks."""
+
+    data: bytes
+    limits: Limits
+
+    @cached_property
+    def value(self) -> Any:
+        """Its JSON value, None if it is none."""
+        return json_in(self.data, self.limits)
+
+    @cached_property
+    def formats(self) -> list[str]:
+        """The names of all formats that it looks like, "body" first."""
+        try:
+            MessageBody.from_json(self.data, limits=self.limits)
+        except DecodeError:
+            return [*detect(self.data if self.value is None else self.value)]
+        return [BODY, *detect(self.value)]
 
 
 @attrs.define
@@ -124,24 +142,26 @@ class _Recoding:
 
     def document(self, data: bytes, *, is_stream: bool) -> Any:
         """Return what a document becomes that may be a stream."""
-        streamed = self._streamed(data, is_asked=is_stream)
-        return self._whole(data) if streamed is None else self._written(streamed)
+        whole = _Document(data, self.limits)
+        streamed = self._streamed(whole, is_asked=is_stream)
+        return self._whole(whole) if streamed is None else self._written(streamed)
 
-    def _whole(self, data: bytes) -> Any:
+    def _whole(self, document: _Document) -> Any:
         """Return the message in another format, or all messages of a conversation as a list."""
-        value = None if self.source == BODY else json_in(data, self.limits)
+        value = None if self.source == BODY else document.value
         messages = None if value is None else messages_in(value, self.source)
         if value == [] and self.source not in (None, BODY):
             messages = []  # a conversation before its first message, since a body is not meant
         if messages is None:
-            return self._written(self._body(data, self.source))
+            return self._written(self._body(document, self.source))
         reader = format_of(self.source or self._speech(value, len(messages)))
         if reader is None or (isinstance(value, dict) and reader.is_turn(value)):
-            return self._written(self._body(data, self.source))
+            return self._written(self._body(document, self.source))
         if self.writer is not None:
-            return self._talk(data, reader, self.writer)
+            return self._talk(document.data, reader, self.writer)
         if len(messages) == 1:
-            return self._written(self._body(json.dumps(messages[0]).encode(), reader.name))
+            one = _Document(json.dumps(messages[0]).encode(), self.limits)
+            return self._written(self._body(one, reader.name))
         raise EnvelopeError(
             f"{self.called} holds {_talk_of(len(messages))}, and target='{self.target}' takes one; "
             "convert it to a format of messages, or give lines=True and a message on each line"
@@ -156,20 +176,20 @@ class _Recoding:
         parted = [each if isinstance(each, list) else [each] for each in made.value]
         return [item for each in parted for item in each]
 
-    def _body(self, data: bytes, source: str | None) -> Converted[MessageBody]:
+    def _body(self, document: _Document, source: str | None) -> Converted[MessageBody]:
         """Return the body of a message, with the rest of the message."""
-        found = formats_in(data, self.limits) if source != BODY else []
+        found = document.formats if source != BODY else []
         chosen = source or self._chosen(found)
         if chosen == BODY:
             try:
-                return Converted(MessageBody.from_json(data, limits=self.limits))
+                return Converted(MessageBody.from_json(document.data, limits=self.limits))
             except DecodeError as error:
                 raise DecodeError(f"{self.called} is not a valid body: {error}") from error
         takes_rest = not isinstance(adapter(chosen), Archive)
         for option, is_taken in (("rest", takes_rest), ("text", format_of(chosen) is not None)):
             if option in self.reading and not is_taken:
                 raise EnvelopeError(f"{option}= cannot be used with source='{chosen}'")
-        converted = read_within(self.limits, chosen, data, **self.reading)
+        converted = read_within(self.limits, chosen, document.data, **self.reading)
         # Most formats can be read from any object, so a wrong source gives a poor body, no error.
         if found and chosen not in found:
             self.tell(f"this looks like {' or '.join(found)}, not {chosen}")
@@ -235,7 +255,7 @@ class _Recoding:
 
     def _line(self, number: int, line: bytes) -> Any:
         one = attrs.evolve(self, called=f"message {number}", losses=[])
-        value = one._whole(line)
+        value = one._whole(_Document(line, self.limits))
         for loss in one.losses:
             # A line may be a whole conversation.
             inner = "" if loss.message is None else f"message {loss.message}: "
@@ -244,10 +264,10 @@ class _Recoding:
 
     # Streams
 
-    def _streamed(self, data: bytes, *, is_asked: bool) -> Converted[MessageBody] | None:
+    def _streamed(self, document: _Document, *, is_asked: bool) -> Converted[MessageBody] | None:
         """Return the body of a recorded stream; None if it is not one and the user named none."""
-        is_meant = is_asked or is_sent(data)
-        values = self._events_in(data, is_asked=is_asked, is_meant=is_meant)
+        is_meant = is_asked or is_sent(document.data)
+        values = self._events_in(document, is_asked=is_asked, is_meant=is_meant)
         if values is None:
             return None
         source = _OWN if self.source == BODY else self.source
@@ -272,8 +292,11 @@ class _Recoding:
         self.losses += read.losses
         return read
 
-    def _events_in(self, data: bytes, *, is_asked: bool, is_meant: bool) -> list[Any] | None:
+    def _events_in(
+        self, document: _Document, *, is_asked: bool, is_meant: bool
+    ) -> list[Any] | None:
         """Return what may be events; None if nobody asked and it is likely to be something else."""
+        data = document.data
         first, _, others = data.strip().partition(b"\n")
         if is_meant or (others and isinstance(json_in(first, self.limits), dict)):
             values = values_of_lines(data, self.limits)
@@ -281,9 +304,9 @@ class _Recoding:
                 return values
         # A list of parts, messages or blocks is what most files are.
         is_list = data.lstrip().startswith(b"[")
-        if not is_asked and (not is_list or formats_in(data, self.limits)):
+        if not is_asked and (not is_list or document.formats):
             return None
-        held = json_in(data, self.limits)
+        held = document.value
         return held if isinstance(held, list) else [held]
 
     def _no_stream(self, events: list[Any], source: str | None) -> str:

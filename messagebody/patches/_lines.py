@@ -1,6 +1,5 @@
 """Changes in lines for people: what becomes of each part, and the lines in which texts differ."""
 
-import difflib
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
@@ -28,6 +27,8 @@ def text_changes(old: str, new: str) -> list[str] | None:
         >>> text_changes("a\nb", "a\nc")[2:]
         ['@@ -1,2 +1,2 @@', ' a', '-b', '+c']
     """
+    import difflib  # only for people
+
     before, after = (text.split("\n", _COMPARED) for text in (old, new))
     if max(len(before), len(after)) > _COMPARED:
         return None
