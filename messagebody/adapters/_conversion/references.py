@@ -186,6 +186,6 @@ class WriteOptions:
         return cls(carry, unsupported, Reach(**reach))
 
 
-_USUAL_REACH: Final = {"urls": "text", "max_bytes": 20 * MIB, "resolver": None}
+_USUAL_REACH: Final = attrs.asdict(Reach(), recurse=False)
 USUAL_WRITING: Final = WriteOptions()
 """The options of a call that states none."""
