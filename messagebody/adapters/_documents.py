@@ -97,11 +97,11 @@ def formats_in(data: bytes, limits: Limits = DEFAULT_LIMITS) -> list[str]:
         >>> formats_in(b'[{"content": "Hello!"}]')
         ['body']
     """
-    return _Document(data, limits).formats
+    return _ParsedOnce(data, limits).formats
 
 
 @attrs.define(slots=False)
-class _Document:
+class _ParsedOnce:
     """A document, which is parsed once and only if somebody asks."""
 
     data: bytes
@@ -142,11 +142,11 @@ class _Recoding:
 
     def document(self, data: bytes, *, is_stream: bool) -> Any:
         """Return what a document becomes that may be a stream."""
-        whole = _Document(data, self.limits)
+        whole = _ParsedOnce(data, self.limits)
         streamed = self._streamed(whole, is_asked=is_stream)
         return self._whole(whole) if streamed is None else self._written(streamed)
 
-    def _whole(self, document: _Document) -> Any:
+    def _whole(self, document: _ParsedOnce) -> Any:
         """Return the message in another format, or all messages of a conversation as a list."""
         value = None if self.source == BODY else document.value
         messages = None if value is None else messages_in(value, self.source)
@@ -160,7 +160,7 @@ class _Recoding:
         if self.writer is not None:
             return self._talk(document.data, reader, self.writer)
         if len(messages) == 1:
-            one = _Document(json.dumps(messages[0]).encode(), self.limits)
+            one = _ParsedOnce(json.dumps(messages[0]).encode(), self.limits)
             return self._written(self._body(one, reader.name))
         raise EnvelopeError(
             f"{self.called} holds {_talk_of(len(messages))}, and target='{self.target}' takes one; "
@@ -176,7 +176,7 @@ class _Recoding:
         parted = [each if isinstance(each, list) else [each] for each in made.value]
         return [item for each in parted for item in each]
 
-    def _body(self, document: _Document, source: str | None) -> Converted[MessageBody]:
+    def _body(self, document: _ParsedOnce, source: str | None) -> Converted[MessageBody]:
         """Return the body of a message, with the rest of the message."""
         found = document.formats if source != BODY else []
         chosen = source or self._chosen(found)
@@ -255,7 +255,7 @@ class _Recoding:
 
     def _line(self, number: int, line: bytes) -> Any:
         one = attrs.evolve(self, called=f"message {number}", losses=[])
-        value = one._whole(_Document(line, self.limits))
+        value = one._whole(_ParsedOnce(line, self.limits))
         for loss in one.losses:
             # A line may be a whole conversation.
             inner = "" if loss.message is None else f"message {loss.message}: "
@@ -264,7 +264,7 @@ class _Recoding:
 
     # Streams
 
-    def _streamed(self, document: _Document, *, is_asked: bool) -> Converted[MessageBody] | None:
+    def _streamed(self, document: _ParsedOnce, *, is_asked: bool) -> Converted[MessageBody] | None:
         """Return the body of a recorded stream; None if it is not one and the user named none."""
         is_meant = is_asked or is_sent(document.data)
         values = self._events_in(document, is_asked=is_asked, is_meant=is_meant)
@@ -293,7 +293,7 @@ class _Recoding:
         return read
 
     def _events_in(
-        self, document: _Document, *, is_asked: bool, is_meant: bool
+        self, document: _ParsedOnce, *, is_asked: bool, is_meant: bool
     ) -> list[Any] | None:
         """Return what may be events; None if nobody asked and it is likely to be something else."""
         data = document.data
