@@ -108,7 +108,7 @@ ENTRANCES: dict[str, Callable[[Any], Any]] = {
     "SchemaPart, required": lambda v: SchemaPart("/a", "*/*", v),
     "check, producer": lambda v: comp.check(v, SCHEMA),
     "check, consumer": lambda v: comp.check(SCHEMA, v),
-    "check, steps": lambda v: comp.check(SCHEMA, SCHEMA, steps=v),
+    "check, steps": lambda v: comp.check(SCHEMA, SCHEMA, max_steps=v),
     "equivalent": lambda v: comp.equivalent(v, SCHEMA),
     "disjoint": lambda v: comp.disjoint(SCHEMA, v),
     "meet": lambda v: comp.meet(v, SCHEMA),
@@ -191,7 +191,7 @@ def test_wrong_values_are_refused_in_our_words(
         (lambda: m.fetch(body(), "/x"), r"a Part, got .*body\[…\]"),  # type: ignore[arg-type]
         (lambda: m.sweep(MEMORY, "[]"), r"sweep\(store, Bodies\(\[body\]\)\)"),  # type: ignore[arg-type]
         (lambda: m.sweep(MEMORY, body()), r"an owner of objects, got .*Bodies"),  # type: ignore[arg-type]
-        (lambda: comp.check(SCHEMA, SCHEMA, steps=-1), "a whole number from 0 on, got -1"),
+        (lambda: comp.check(SCHEMA, SCHEMA, max_steps=-1), "a whole number from 0 on, got -1"),
         (lambda: MessageBody.from_json("[]", limits=3), r"Limits\(json_bytes=…\)"),  # type: ignore[arg-type]
     ],
 )

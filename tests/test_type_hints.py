@@ -10,7 +10,7 @@ import pytest
 
 import messagebody
 from messagebody import MessageBody, MessageBodySchema
-from messagebody.compatibility import Stream
+from messagebody.compatibility import SchemaStream
 
 # Types of libraries that are installed with an extra, or for type checkers only.
 WITHOUT = {"Registry.graph", "S3Store.client"}
@@ -66,6 +66,6 @@ def _unresolved(value: Any) -> str:
 
 
 def test_a_type_that_is_loaded_when_asked_for_resolves() -> None:
-    assert get_type_hints(MessageBodySchema.stream)["return"] is Stream
+    assert get_type_hints(MessageBodySchema.stream)["return"] is SchemaStream
     upath = pytest.importorskip("upath")
     assert get_type_hints(MessageBody.path)["return"] is upath.UPath

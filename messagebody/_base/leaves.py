@@ -26,7 +26,7 @@ LEAVES: Final = {
     "name_pattern": "messagebody.globs:name_pattern",
     "content_type_pattern": "messagebody.globs:content_type_pattern",
     "disjoint": "messagebody.compatibility:disjoint",
-    "Stream": "messagebody.compatibility:Stream",
+    "SchemaStream": "messagebody.compatibility:SchemaStream",
     "filesystem": "messagebody.filesystem:MessageBodyFileSystem",
     "path_into": "messagebody.views:path_into",
     "links_of": "messagebody.links._links:links_of",

@@ -55,7 +55,7 @@ _COMMANDS: Final = {
     "registry": {
         "registry pairs": "list ls matrix fits all",
         "registry pairs --format html": "show view graph draw page",
-        "registry who --takes AGENT, or --feeds AGENT": "takers feeders takes feeds fit",
+        "registry who --takes AGENT, or --feeds AGENT": "takers senders takes feeds fit",
         "registry route": "path between",
         "registry unfed": "orphans unused",
         "registry diff": "check compare evolve impact changes",

@@ -84,8 +84,8 @@ as_json: Final = flag("--json", "as_json", help=_JSON_HELP)
 lenient: Final = flag("--lenient", help="Consumers ignore parts they do not know.")
 everything: Final = flag("--all", "everything", help="Also references without a digest.")
 size_only: Final = flag("--size-only", help="Compare sizes; read no content.")
-steps: Final = click.option(
-    "--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS,
+max_steps: Final = click.option(
+    "--max-steps", type=click.IntRange(min=1), default=DEFAULT_STEPS,
     help="Budget of each question before giving up.",
 )  # fmt: skip
 indexes: Final = click.option(

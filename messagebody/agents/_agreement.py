@@ -94,7 +94,7 @@ def check_agents(client: Any, server: Any, **settings: Any) -> AgentCompatibilit
     )
     return AgentCompatibility(
         answer.producer, answer.consumer, answer.verdict, answer.counterexample_types,
-        answer.steps, decision=answer._decision, exchanges=exchanges,
+        answer.max_steps, decision=answer._decision, exchanges=exchanges,
         findings=(*_findings(client), *_findings(server)),
     )  # fmt: skip
 
@@ -120,7 +120,7 @@ def upgrade(
     new: tuple[MessageBodySchema, MessageBodySchema],
     *,
     lenient: bool = False,
-    steps: int = DEFAULT_STEPS,
+    max_steps: int = DEFAULT_STEPS,
 ) -> Upgrade:
     """Decide whether an agent's new input and output schemas are safe for its neighbours.
 
@@ -128,15 +128,15 @@ def upgrade(
         old: its present input and output schema.
         new: its input and output schema after the upgrade.
         lenient: readers ignore parts they do not know.
-        steps: the budget for each of the two questions.
+        max_steps: the budget for each of the two questions.
     """
     for pair in (old, new):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InvalidArgument("a pair of schemas, (input, output)", pair)
     return Upgrade(
-        check(old[0], new[0], lenient=lenient, steps=steps),
+        check(old[0], new[0], lenient=lenient, max_steps=max_steps),
         # The other way round: readers of the old output must be able to read the new output.
-        check(new[1], old[1], lenient=lenient, steps=steps),
+        check(new[1], old[1], lenient=lenient, max_steps=max_steps),
     )
 
 

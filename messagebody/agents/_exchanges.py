@@ -183,7 +183,7 @@ def check_direction(
     taker: tuple[str, Exchange],
     *,
     lenient: bool = False,
-    steps: int = DEFAULT_STEPS,
+    max_steps: int = DEFAULT_STEPS,
 ) -> Direction | None:
     """Decide one direction of a kind, for two names with their exchanges; None if it is not used.
 
@@ -191,19 +191,19 @@ def check_direction(
         speaker: who speaks first.
         taker: who takes it.
         lenient: who takes a body ignores parts it does not know.
-        steps: the budget of each of both questions.
+        max_steps: the budget of each of both questions.
     """
     (name, first), (other, second) = speaker, taker
     if first.sends is None:
         return None
     if second.takes is None:
         return Direction(name, other, None, None, Verdict.NEVER)
-    message = check(first.sends, second.takes, lenient=lenient, steps=steps)
+    message = check(first.sends, second.takes, lenient=lenient, max_steps=max_steps)
     if first.answers is None:
         return Direction(name, other, message, None, message.verdict)
     if second.answers is None:
         return Direction(name, other, message, None, Verdict.NEVER)
-    answer = check(second.answers, first.answers, lenient=lenient, steps=steps)
+    answer = check(second.answers, first.answers, lenient=lenient, max_steps=max_steps)
     return Direction(name, other, message, answer, worst(iter((message.verdict, answer.verdict))))
 
 
@@ -212,7 +212,7 @@ def check_kinds(
     other: tuple[str, Exchanges],
     *,
     lenient: bool = False,
-    steps: int = DEFAULT_STEPS,
+    max_steps: int = DEFAULT_STEPS,
 ) -> dict[str, KindAnswer]:
     """Decide every kind that one of two agents sends, for two names with their exchanges.
 
@@ -225,7 +225,10 @@ def check_kinds(
     for kind in dict.fromkeys((*mine, *theirs)):
         a = name, mine.get(kind, _NONE)
         b = second, theirs.get(kind, _NONE)
-        both = (check_direction(*pair, lenient=lenient, steps=steps) for pair in ((a, b), (b, a)))
+        both = (
+            check_direction(*pair, lenient=lenient, max_steps=max_steps)
+            for pair in ((a, b), (b, a))
+        )
         if directions := tuple(direction for direction in both if direction is not None):
             found[kind] = KindAnswer(kind, directions)
     return found

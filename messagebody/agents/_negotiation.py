@@ -81,7 +81,7 @@ def negotiate(
     agent: "Agent | MessageBodySchema",
     accepts: "Agent | MessageBodySchema | Iterable[str]",
     *,
-    steps: int = DEFAULT_STEPS,
+    max_steps: int = DEFAULT_STEPS,
 ) -> Agreement:
     """Return what an agent can send and a caller takes.
 
@@ -89,7 +89,7 @@ def negotiate(
         agent: the agent, or the schema of its output.
         accepts: what the caller takes: a schema, an agent (its input), or A2A's
             `acceptedOutputModes`; an empty list of those states nothing, so everything is taken.
-        steps: the budget of each question.
+        max_steps: the budget of each question.
 
     Raises:
         InvalidArgument: one of both is something else.
@@ -103,19 +103,21 @@ def negotiate(
     """
     output = agent.output if isinstance(agent, Agent) else _schema(agent)
     taken = _accepted_schema(accepts)
-    if _is_empty(output, taken, steps):
-        conflicts = tuple(_minimal_conflict(output, taken, steps))
+    if _is_empty(output, taken, max_steps):
+        conflicts = tuple(_minimal_conflict(output, taken, max_steps))
         return Agreement(output, taken, None, conflicts, Verdict.NEVER)
-    verdict = check(output, taken, steps=steps).verdict
+    verdict = check(output, taken, max_steps=max_steps).verdict
     inner = [output] * (verdict is Verdict.ALWAYS)
-    inner += [taken] * bool(check(taken, output, steps=steps))
-    agreed = _simplest(inner or [meet(output, taken, steps=steps)], steps)
+    inner += [taken] * bool(check(taken, output, max_steps=max_steps))
+    agreed = _simplest(inner or [meet(output, taken, max_steps=max_steps)], max_steps)
     return Agreement(output, taken, agreed, (), verdict)
 
 
-def _simplest(equal: Sequence[MessageBodySchema | None], steps: int) -> MessageBodySchema | None:
+def _simplest(
+    equal: Sequence[MessageBodySchema | None], max_steps: int
+) -> MessageBodySchema | None:
     """Return the simplest of schemas that say the same, whatever their order."""
-    simple = [simplify(each, steps=steps) for each in equal if each is not None]
+    simple = [simplify(each, max_steps=max_steps) for each in equal if each is not None]
     return min(simple, key=_complexity, default=None)
 
 
@@ -140,15 +142,15 @@ def _accepted_schema(accepts: object) -> MessageBodySchema:
     raise InvalidArgument("a MessageBodySchema, an Agent, or a list of modes", accepts)
 
 
-def _is_empty(output: MessageBodySchema, taken: MessageBodySchema, steps: int) -> bool:
-    return bool(disjoint(output, taken, steps=steps))
+def _is_empty(output: MessageBodySchema, taken: MessageBodySchema, max_steps: int) -> bool:
+    return bool(disjoint(output, taken, max_steps=max_steps))
 
 
 _Place = tuple[str, int]
 
 
 def _minimal_conflict(
-    output: MessageBodySchema, taken: MessageBodySchema, steps: int
+    output: MessageBodySchema, taken: MessageBodySchema, max_steps: int
 ) -> Iterator[Conflict]:
     """Yield the requirements of the smallest set that leaves no body."""
     sides = {"output": output, "accepts": taken}
@@ -160,7 +162,7 @@ def _minimal_conflict(
     def conflict(kept: Iterable[_Place]) -> bool:
         needed = {*kept}
         relaxed = [_relax(side, schema, needed) for side, schema in sides.items()]
-        return _is_empty(relaxed[0], relaxed[1], steps)
+        return _is_empty(relaxed[0], relaxed[1], max_steps)
 
     for side, at in _find_conflict(places, conflict):
         yield Conflict(side, at, sides[side][at])

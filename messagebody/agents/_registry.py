@@ -124,7 +124,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     Arguments:
         agents: agents to add, of different names.
         lenient: takers ignore parts they do not know.
-        steps: the work a pair may take.
+        max_steps: the work a pair may take.
 
     Raises:
         InvalidSchema: two of the agents have one name.
@@ -148,11 +148,11 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     """The file of each agent that was read from one, by the name of the agent."""
 
     def __init__(
-        self, agents: Iterable[Agent] = (), *, lenient: bool = False, steps: int = STEPS_A_PAIR
+        self, agents: Iterable[Agent] = (), *, lenient: bool = False, max_steps: int = STEPS_A_PAIR
     ) -> None:
         if isinstance(agents, str | os.PathLike):
             raise InvalidArgument("agents in a list", agents, _READS)
-        self._lenient, self._steps = lenient, steps
+        self._lenient, self._steps = lenient, max_steps
         self._lock = Lock()
         self._schemas: WeakValueDictionary[frozenset[Any], _Schema] = WeakValueDictionary()
         self._contents: Contents = WeakKeyDictionary()
@@ -168,7 +168,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         directory: str | os.PathLike[str],
         *,
         lenient: bool = False,
-        steps: int = STEPS_A_PAIR,
+        max_steps: int = STEPS_A_PAIR,
         limits: Limits = DEFAULT_LIMITS,
     ) -> Self:
         """Read agents from JSON files, A2A cards, ACP manifests and tools of MCP among them.
@@ -180,13 +180,15 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         Arguments:
             directory: a directory, or one file.
             lenient: agents ignore parts they do not know.
-            steps: the work a pair may take.
+            max_steps: the work a pair may take.
             limits: what to take before refusing.
 
         Raises:
             OSError: there is no such directory or file, or the one file can't be read.
         """
-        return cls._of_files(read_agents(directory, limits=limits), lenient=lenient, steps=steps)
+        return cls._of_files(
+            read_agents(directory, limits=limits), lenient=lenient, max_steps=max_steps
+        )
 
     @classmethod
     def from_cards(
@@ -195,7 +197,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         *,
         resolver: Resolver | None = None,
         lenient: bool = False,
-        steps: int = STEPS_A_PAIR,
+        max_steps: int = STEPS_A_PAIR,
         limits: Limits = DEFAULT_LIMITS,
     ) -> Self:
         """Read the agents at URLs, or in the files of a directory; see `from_directory`.
@@ -204,7 +206,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             cards: the URLs of cards in a list, or a directory.
             resolver: reads the URLs, if it allows it.
             lenient: agents ignore parts they do not know.
-            steps: the work a pair may take.
+            max_steps: the work a pair may take.
             limits: what to take before refusing.
 
         Raises:
@@ -212,13 +214,13 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             OSError: there is no such directory or file, or the one file can't be read.
         """
         if isinstance(cards, str | os.PathLike):
-            return cls.from_directory(cards, lenient=lenient, steps=steps, limits=limits)
+            return cls.from_directory(cards, lenient=lenient, max_steps=max_steps, limits=limits)
         agents = read_cards(cards, resolver=resolver, limits=limits)
-        return cls._of_files(agents, lenient=lenient, steps=steps)
+        return cls._of_files(agents, lenient=lenient, max_steps=max_steps)
 
     @classmethod
-    def _of_files(cls, agents: AgentFiles, *, lenient: bool, steps: int) -> Self:
-        registry = cls(agents, lenient=lenient or agents.are_tools, steps=steps)
+    def _of_files(cls, agents: AgentFiles, *, lenient: bool, max_steps: int) -> Self:
+        registry = cls(agents, lenient=lenient or agents.are_tools, max_steps=max_steps)
         registry.findings = tuple(agents.findings)
         registry.places = agents.places
         return registry
@@ -338,7 +340,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     def _answer(self, sent: _Schema, taken: _Schema) -> Answer:
         known = sent.answers.get(taken, _REFUSED)
         if known is _REFUSED:
-            found = check(sent.schema, taken.schema, lenient=self._lenient, steps=self._steps)
+            found = check(sent.schema, taken.schema, lenient=self._lenient, max_steps=self._steps)
             parts = found.counterexample_types
             named = None if parts is None else tuple((p.name, p.content_type) for p in parts)
             known = sent.answers[taken] = found.verdict, named
@@ -354,7 +356,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         Raises:
             AgentNotFound: there is no such agent.
         """
-        return check(self[sender], self[taker], lenient=self._lenient, steps=self._steps)
+        return check(self[sender], self[taker], lenient=self._lenient, max_steps=self._steps)
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield all pairs (sender, taker) that surely fit, an agent with itself included."""
@@ -362,7 +364,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             yield from ((sender, taker) for taker in neighbours)
 
     def undecided(self) -> Iterator[tuple[str, str]]:
-        """Yield all pairs (sender, taker) for which the budget of `steps` a pair ended.
+        """Yield all pairs (sender, taker) for which the budget of `max_steps` a pair ended.
 
         All pairs that neither this nor `pairs` yields do not fit.
         """
@@ -397,7 +399,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         output = self._entry(of).output if isinstance(of, str) else self._schema_of(of)
         return self._takers(output, self._entries)
 
-    def feeders(self, of: str | MessageBodySchema) -> Neighbours:
+    def senders(self, of: str | MessageBodySchema) -> Neighbours:
         """Return the agents whose every body an agent, or a schema, accepts.
 
         Raises:
@@ -466,7 +468,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         agents = _agents_in([change] if isinstance(change, Agent) else change)
         _require_different(agents)
         wanted = {**self, **{agent.name: agent for agent in agents}}
-        return Registry(wanted.values(), lenient=self._lenient, steps=self._steps)
+        return Registry(wanted.values(), lenient=self._lenient, max_steps=self._steps)
 
     def _pairs_of(
         self, entries: Mapping[str, _Known], names: set[str]
@@ -485,7 +487,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     def _add_exchanges(self, found: PairsFound, speaker: Agent, taker: Agent) -> None:
         for kind in speaker.exchanges.keys() & taker.exchanges.keys():
             ends = (speaker.name, speaker.exchanges[kind]), (taker.name, taker.exchanges[kind])
-            direction = check_direction(*ends, lenient=self._lenient, steps=self._steps)
+            direction = check_direction(*ends, lenient=self._lenient, max_steps=self._steps)
             if direction is not None:
                 is_open = direction.verdict is Verdict.UNDECIDED
                 found.add((speaker.name, taker.name, kind), None if is_open else bool(direction))
@@ -516,9 +518,9 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             The names of agents in order; an empty list if no agent is needed; None if no chain
             leads there.
         """
-        if check(have, want, lenient=self._lenient, steps=self._steps):
+        if check(have, want, lenient=self._lenient, max_steps=self._steps):
             return []
-        return self._shortest(self.takers(have), set(self.feeders(want)))
+        return self._shortest(self.takers(have), set(self.senders(want)))
 
     def _shortest(self, start: Iterable[str], goals: set[str]) -> list[str] | None:
         """Return the shortest path from one of some agents to another, breadth first."""
@@ -605,7 +607,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             if name == of or taken is None:
                 continue
             direction = check_direction(
-                (of, asked), (name, taken), lenient=self._lenient, steps=self._steps
+                (of, asked), (name, taken), lenient=self._lenient, max_steps=self._steps
             )
             if direction:
                 found.append(name)

@@ -87,6 +87,6 @@ def _samples(schema: MessageBodySchema) -> Iterator[MessageBody]:
 
 
 def _sample(schema: MessageBodySchema) -> Iterator[MessageBody]:
-    body = satisfiable(schema, steps=_STEPS).witness
+    body = satisfiable(schema, max_steps=_STEPS).witness
     if body is not None:
         yield body

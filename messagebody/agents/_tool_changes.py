@@ -106,7 +106,7 @@ class ToolsDifference:
 
 
 def diff_tools(
-    old: Any, new: Any, *, strict: bool = False, steps: int = DEFAULT_STEPS
+    old: Any, new: Any, *, strict: bool = False, max_steps: int = DEFAULT_STEPS
 ) -> ToolsDifference:
     """Return what a change of tools breaks for their callers and for the readers of their results.
 
@@ -119,7 +119,7 @@ def diff_tools(
         old: the tools before the change: a list of them, or what a server answers to `tools/list`.
         new: the tools after it.
         strict: callers and tools may also send members that their schema allows without a word.
-        steps: the budget for each schema.
+        max_steps: the budget for each schema.
 
     Raises:
         InvalidSchema: a tool has no name or states no schema of its arguments, a new schema is not
@@ -141,7 +141,7 @@ def diff_tools(
         if name not in theirs:
             breaks.append(ToolBreak(name, "tool", ("a caller may no longer call it: it is gone",)))
             continue
-        for found, is_sure in _compared(tool, theirs[name], strict=strict, steps=steps):
+        for found, is_sure in _compared(tool, theirs[name], strict=strict, max_steps=max_steps):
             (breaks if is_sure else undecided).append(found)
     added = tuple(name for name in theirs if name not in mine)
     removed = tuple(name for name in mine if name not in theirs)
@@ -205,24 +205,24 @@ def _require_legal(old: Mapping[str, Tool], new: Mapping[str, Tool]) -> None:
 
 
 def _compared(
-    old: Tool, new: Tool, *, strict: bool, steps: int
+    old: Tool, new: Tool, *, strict: bool, max_steps: int
 ) -> Iterator[tuple[ToolBreak, bool]]:
     """Yield what breaks of a tool, and whether that is certain."""
     said: Callable[[Any], Any] = _as_stated if strict else _declared
     if old.taken != new.taken:
         sent = _arguments(old.taken, strict=strict)
-        yield from _broken(old.name, "input", said(sent), new.taken, steps)
+        yield from _broken(old.name, "input", said(sent), new.taken, max_steps)
     if old.sent is None or old.sent == new.sent:
         return
     if new.sent is None:
         why = "a reader may no longer rely on its result: the tool states no schema of it"
         yield ToolBreak(old.name, "output", (why,)), True
     else:
-        yield from _broken(old.name, "output", said(new.sent), old.sent, steps)
+        yield from _broken(old.name, "output", said(new.sent), old.sent, max_steps)
 
 
 def _broken(
-    tool: str, side: _Side, sent: Any, taken: Any, steps: int
+    tool: str, side: _Side, sent: Any, taken: Any, max_steps: int
 ) -> Iterator[tuple[ToolBreak, bool]]:
     """Yield what breaks if values of one schema are to be values of another one."""
     try:
@@ -230,7 +230,7 @@ def _broken(
     except InvalidSchema as error:
         yield ToolBreak(tool, side, (f"its schema can't be compared: {error}",)), False
         return
-    answer = check(producer, consumer, steps=steps)
+    answer = check(producer, consumer, max_steps=max_steps)
     if answer:
         return
     words = _CALLERS if side == "input" else _READERS

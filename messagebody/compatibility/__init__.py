@@ -15,8 +15,8 @@ body that shows it. So `satisfiable(schema).witness` is a body that is valid for
 same in fewer parts. What becomes of a schema on a way, such as the names that a step changes, is a
 schema again: ask `check` about it.
 
-`lint` finds what was hardly meant, such as a part that no valid body has. A `Stream` tells of a
-message that still arrives whether it can become valid.
+`lint` finds what was hardly meant, such as a part that no valid body has. A `SchemaStream` tells
+of a message that still arrives whether it can become valid.
 
 Whoever asks several questions gives each a number of `steps`; the answer is *undecided*, or None,
 if they are used up, and the same on every machine.
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from messagebody.compatibility._lint import lint
     from messagebody.compatibility._reasons import Reason
     from messagebody.compatibility._relations import disjoint, equivalent, evolution, satisfiable
-    from messagebody.compatibility._stream import Stream
+    from messagebody.compatibility._stream import SchemaStream
     from messagebody.compatibility._suggestions import suggest
 
 __all__ = [
     "Compatibility",
     "Reason",
-    "Stream",
+    "SchemaStream",
     "Verdict",
     "check",
     "disjoint",
@@ -61,7 +61,7 @@ if not TYPE_CHECKING:  # so that type checkers accept only the names above
             "._lint": "lint",
             "._reasons": "Reason",
             "._relations": "disjoint equivalent evolution satisfiable",
-            "._stream": "Stream",
+            "._stream": "SchemaStream",
             "._suggestions": "suggest",
         },
     )

@@ -37,14 +37,14 @@ _Reader = Callable[[str], NamePattern | ContentTypePattern]
 
 
 def meet(
-    one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+    one: MessageBodySchema, other: MessageBodySchema, *, max_steps: int = DEFAULT_STEPS
 ) -> MessageBodySchema | None:
     """Return a schema that accepts exactly the bodies that both accept.
 
     Arguments:
         one: a schema.
         other: another schema.
-        steps: the budget. Hundreds of parts that all overlap need more than the default.
+        max_steps: the budget. Hundreds of parts that all overlap need more than the default.
 
     Returns:
         The schema. None if one schema has a requirement that can be met in several ways under the
@@ -61,7 +61,7 @@ def meet(
     require_schema(one)
     require_schema(other)
     try:
-        return _meet(one, other, Budget(steps))
+        return _meet(one, other, Budget(max_steps))
     except OutOfBudget:
         return None
 
@@ -196,7 +196,7 @@ def _union(patterns: Iterable[str], read: _Reader) -> str:
 
 
 def join(
-    one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+    one: MessageBodySchema, other: MessageBodySchema, *, max_steps: int = DEFAULT_STEPS
 ) -> MessageBodySchema:
     """Return a schema that accepts the bodies of both schemas, and as few others as possible.
 
@@ -207,7 +207,7 @@ def join(
     Arguments:
         one: a schema.
         other: another schema.
-        steps: the budget. If it ends first, the result requires less than it could.
+        max_steps: the budget. If it ends first, the result requires less than it could.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -218,10 +218,10 @@ def join(
     """
     require_schema(one)
     require_schema(other)
-    budget = Budget(steps)
+    budget = Budget(max_steps)
     for schema, rest in ((one, other), (other, one)):
         if _is_unsatisfiable(schema, budget):
-            return simplify(rest, steps=budget.left)
+            return simplify(rest, max_steps=budget.left)
     accepted = [attrs.evolve(each, required=False, description=None) for each in (*one, *other)]
     # Descriptions are dropped, because each describes only one of the two schemas.
     always = _always_met(one, other, budget), _always_met(other, one, budget)
@@ -231,7 +231,7 @@ def join(
             [part for part in other if part.required and part not in always[0]])  # fmt: skip
     with suppress(OutOfBudget):  # without them, the result is only wider
         needed += _joined_requirements(*left, accepted, budget)
-    return simplify(MessageBodySchema([*accepted, *needed]), steps=max(budget.left, 0))
+    return simplify(MessageBodySchema([*accepted, *needed]), max_steps=max(budget.left, 0))
 
 
 def _always_met(
@@ -270,7 +270,7 @@ def _either_content(one: ContentSchema | None, other: ContentSchema | None) -> C
     return None if one is None or other is None else _combined("anyOf", one, other)
 
 
-def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> MessageBodySchema:
+def simplify(schema: MessageBodySchema, *, max_steps: int = DEFAULT_STEPS) -> MessageBodySchema:
     """Return a shorter schema that accepts exactly the same bodies, in a canonical order.
 
     It leaves out parts that can never occur, optional parts that others cover, and requirements
@@ -279,7 +279,7 @@ def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Messag
 
     Arguments:
         schema: the schema.
-        steps: the budget. If it ends first, the remaining parts stay as they are.
+        max_steps: the budget. If it ends first, the remaining parts stay as they are.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -287,7 +287,7 @@ def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Messag
         MessageBodySchema(1 part: '/*' text/*)
     """
     require_schema(schema)
-    budget = Budget(steps)
+    budget = Budget(max_steps)
     if _is_unsatisfiable(schema, budget):
         return MessageBodySchema([_IMPOSSIBLE])
     decision = Decision(profile_of(schema), NOTHING, budget)

@@ -53,7 +53,7 @@ class Compatibility:
         verdict: *always*, *sometimes*, *never*, or *undecided* if the budget ended first.
         counterexample_types: name and content type of each part of the first counterexample; None
             if none exists or none was found.
-        steps: the budget; explaining may use the same amount again.
+        max_steps: the budget; explaining may use the same amount again.
         steps_taken: how many of them the verdict took.
     """
 
@@ -61,7 +61,7 @@ class Compatibility:
     consumer: MessageBodySchema
     verdict: Verdict
     counterexample_types: tuple[PartType, ...] | None
-    steps: int
+    max_steps: int
     steps_taken: int = 0
     _decision: Decision = attrs.field(
         default=attrs.Factory(lambda self: self._new_decision(), takes_self=True), kw_only=True
@@ -118,7 +118,7 @@ class Compatibility:
 
     def _example_types(self) -> Types | None:
         decision = self._decision
-        decision.budget.refill(self.steps)
+        decision.budget.refill(self.max_steps)
         try:
             types = decision.shared_body()
         except OutOfBudget:
@@ -142,14 +142,14 @@ class Compatibility:
 
     @cached_property
     def _evidence(self) -> Evidence:
-        self._decision.budget.refill(self.steps)
+        self._decision.budget.refill(self.max_steps)
         return evidence_for(self._decision, self.verdict, self.counterexample_types)
 
     @cached_property
     def _reasons(self) -> tuple[Reason, ...]:
         evidence = self._evidence
-        self._decision.budget.refill(self.steps)
-        sides = Sides(self.producer, self.consumer, self.steps)
+        self._decision.budget.refill(self.max_steps)
+        sides = Sides(self.producer, self.consumer, self.max_steps)
         return explain(sides, self._decision, self.verdict, evidence)
 
     def to_dict(self) -> dict[str, Any]:
@@ -165,7 +165,9 @@ class Compatibility:
         }
 
     def _new_decision(self) -> Decision:
-        return Decision(profile_of(self.producer), profile_of(self.consumer), Budget(self.steps))
+        return Decision(
+            profile_of(self.producer), profile_of(self.consumer), Budget(self.max_steps)
+        )
 
 
 _FULL: Final = 20
@@ -177,14 +179,14 @@ _Parts = list[Any] | tuple[Any, ...]
 @overload
 def check(
     producer: MessageBodySchema | _Parts, consumer: MessageBodySchema | _Parts, *,
-    lenient: bool = False, steps: int = DEFAULT_STEPS,
+    lenient: bool = False, max_steps: int = DEFAULT_STEPS,
 ) -> Compatibility: ...  # fmt: skip
 
 
 @overload
 def check(
     producer: "messagebody.agents.Agent", consumer: "messagebody.agents.Agent", *,
-    lenient: bool = False, steps: int = DEFAULT_STEPS,
+    lenient: bool = False, max_steps: int = DEFAULT_STEPS,
 ) -> "messagebody.agents.AgentCompatibility": ...  # fmt: skip
 
 
@@ -194,7 +196,7 @@ def check(
     consumer: "MessageBodySchema | _Parts | messagebody.agents.Agent",
     *,
     lenient: bool = False,
-    steps: int = DEFAULT_STEPS,
+    max_steps: int = DEFAULT_STEPS,
 ) -> Compatibility:
     """Decide whether every body that is valid for `producer` is valid for `consumer`.
 
@@ -210,7 +212,7 @@ def check(
             them, or an agent.
         consumer: the same of the bodies that are accepted.
         lenient: the consumer ignores parts it does not know.
-        steps: the budget. Steps are counted, so that the answer is the same on every machine; a
+        max_steps: the budget. Steps are counted, so that the answer is the same on every machine; a
             step takes about half a microsecond.
 
     Examples:
@@ -225,7 +227,7 @@ def check(
     """
     producer, consumer = schema_of_parts(producer), schema_of_parts(consumer)
     if not isinstance(producer, MessageBodySchema) or not isinstance(consumer, MessageBodySchema):
-        settings = {"lenient": lenient, "steps": steps}
+        settings = {"lenient": lenient, "max_steps": max_steps}
         return _check_agents(producer, consumer, settings)
     if not isinstance(lenient, bool):
         # Any text is true, "no" and "false" as well.
@@ -233,11 +235,11 @@ def check(
     if lenient:
         # Leniency needs no rules of its own: it is the same as two more consumer parts.
         consumer = lenient_schema(consumer)
-    decision = Decision(profile_of(producer), profile_of(consumer), Budget(steps))
+    decision = Decision(profile_of(producer), profile_of(consumer), Budget(max_steps))
     verdict, body = _decide(decision)
     types = None if body is None else tuple(body)
-    taken = steps - max(decision.budget.left, 0)
-    return Compatibility(producer, consumer, verdict, types, steps, taken, decision=decision)
+    taken = max_steps - max(decision.budget.left, 0)
+    return Compatibility(producer, consumer, verdict, types, max_steps, taken, decision=decision)
 
 
 def _check_agents(producer: Any, consumer: Any, settings: dict[str, Any]) -> Compatibility:

@@ -29,7 +29,7 @@ _SINGLE_SCHEMAS: Final = ("additionalProperties", "items", "then", "else")
 _Place = tuple[str | int, ...]
 
 
-def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Finding]:
+def lint(schema: MessageBodySchema, *, max_steps: int = DEFAULT_STEPS) -> list[Finding]:
     """Return likely mistakes in a legal schema, first those of the whole schema, then part by part.
 
     All but `unknown-word` are proved. The checks are `unsatisfiable`: no body is valid (the only
@@ -43,7 +43,7 @@ def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Findi
 
     Arguments:
         schema: the schema.
-        steps: the budget for each question about the schema.
+        max_steps: the budget for each question about the schema.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -54,11 +54,11 @@ def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Findi
     require_schema(schema)
     found: list[Finding] = []
     # If no body is valid, every part is dead and redundant, and one finding is enough.
-    if satisfiable(schema, steps=steps).value is False:
+    if satisfiable(schema, max_steps=max_steps).value is False:
         problem = "no body is valid: the required parts can't all be met"
         found.append(Finding("unsatisfiable", "", problem))
     elif schema:
-        found += _on_parts(schema, steps)
+        found += _on_parts(schema, max_steps)
     for index, part in enumerate(schema):
         found += _on_patterns(index, part)
         found += _on_aliases(index, part, schema)
@@ -74,41 +74,41 @@ def _on_part(check: str, index: int, problem: str) -> Finding:
     return Finding(check, pointer(index), problem, Severity.WARNING, place=place)
 
 
-def _on_parts(schema: MessageBodySchema, steps: int) -> Iterator[Finding]:
-    dead = dead_parts(schema, steps=steps)
+def _on_parts(schema: MessageBodySchema, max_steps: int) -> Iterator[Finding]:
+    dead = dead_parts(schema, max_steps=max_steps)
     undecided = set(dead.undecided)
     for index, part in enumerate(schema):
         if index in dead:
             yield _on_part("dead-part", index, f"no valid body has a part {part.label}")
         elif not part.required:
-            redundant = _redundancy(schema, index, steps)
+            redundant = _redundancy(schema, index, max_steps)
             if redundant:
                 problem = f"the others accept all that {part.label} does; leave it out"
                 yield _on_part("redundant-part", index, problem)
             elif redundant.compatible is None:
                 undecided.add(index)
         if index not in dead and part.content_schema is not None:
-            yield from _on_content(index, part.content_schema, steps)
+            yield from _on_content(index, part.content_schema, max_steps)
     if undecided:
         places = ", ".join(map(str, sorted(undecided)))
         problem = f"the budget ended before it was known whether these parts are of use: {places}"
         yield Finding("undecided", "", problem, Severity.WARNING)
 
 
-def _redundancy(schema: MessageBodySchema, index: int, steps: int) -> Compatibility:
+def _redundancy(schema: MessageBodySchema, index: int, max_steps: int) -> Compatibility:
     """Return whether the other parts accept everything that one part accepts."""
     part = MessageBodySchema([schema[index]])
     # Made optional, because only their acceptance matters here.
     others = [attrs.evolve(each, required=False) for i, each in enumerate(schema) if i != index]
-    return check(part, MessageBodySchema(others), steps=steps)
+    return check(part, MessageBodySchema(others), max_steps=max_steps)
 
 
-def _on_content(index: int, content: ContentSchema, steps: int) -> Iterator[Finding]:
+def _on_content(index: int, content: ContentSchema, max_steps: int) -> Iterator[Finding]:
     # Loaded here, because few schemas say what is inside.
     from messagebody.compatibility._contents._question import ContentQuestions
 
     yield from _on_words(index, content)
-    for place in dead_places(content, ContentQuestions(Budget(steps))):
+    for place in dead_places(content, ContentQuestions(Budget(max_steps))):
         yield _on_part(
             "dead-content", index, f"no content uses {quote(place)} of its content schema"
         )

@@ -65,12 +65,12 @@ class Sides:
     Arguments:
         producer: the schema whose bodies are sent.
         consumer: the schema that should accept them.
-        steps: the budget of the answer.
+        max_steps: the budget of the answer.
     """
 
     producer: MessageBodySchema
     consumer: MessageBodySchema
-    steps: int
+    max_steps: int
 
 
 @attrs.frozen
@@ -121,7 +121,7 @@ class Reason:
         if self.code == "undecided":
             if self.left_open is not None:
                 return _on_open_content(self.left_open)
-            steps = f"{self.sides.steps:,}"
+            steps = f"{self.sides.max_steps:,}"
             return f"the budget of {steps} steps ended before all was decided"
         return _SUMMARIES[self.code]
 

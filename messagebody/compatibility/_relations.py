@@ -35,7 +35,7 @@ _UNDECIDED = Relation(None)
 _MODES = {"backward", "forward", "full"}
 
 
-def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Relation:
+def satisfiable(schema: MessageBodySchema, *, max_steps: int = DEFAULT_STEPS) -> Relation:
     """Return whether some body is valid; the witness is a valid body.
 
     Returns:
@@ -50,14 +50,14 @@ def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Rel
     """
     require_schema(schema)
     try:
-        types = Decision(profile_of(schema), NOTHING, Budget(steps)).valid_body()
+        types = Decision(profile_of(schema), NOTHING, Budget(max_steps)).valid_body()
     except OutOfBudget:
         return _UNDECIDED
     return Relation(False) if types is None else _with_witness(True, types)
 
 
 def disjoint(
-    one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+    one: MessageBodySchema, other: MessageBodySchema, *, max_steps: int = DEFAULT_STEPS
 ) -> Relation:
     """Return whether no body is valid for both schemas; the witness is a body that is.
 
@@ -75,14 +75,14 @@ def disjoint(
     require_schema(other)
     try:
         profiles = profile_of(one), profile_of(other)
-        types = Decision(*profiles, Budget(steps)).shared_body()
+        types = Decision(*profiles, Budget(max_steps)).shared_body()
     except OutOfBudget:
         return _UNDECIDED
     return Relation(True) if types is None else _with_witness(False, types)
 
 
 def equivalent(
-    one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+    one: MessageBodySchema, other: MessageBodySchema, *, max_steps: int = DEFAULT_STEPS
 ) -> Relation:
     """Return whether the same bodies are valid for both; the witness is valid for only one.
 
@@ -97,7 +97,7 @@ def equivalent(
     """
     require_schema(one)
     require_schema(other)
-    ways = [check(one, other, steps=steps), check(other, one, steps=steps)]
+    ways = [check(one, other, max_steps=max_steps), check(other, one, max_steps=max_steps)]
     # A counterexample in one direction settles it, even if the other direction is undecided.
     for way in ways:
         if way.compatible is False:
@@ -111,7 +111,7 @@ def evolution(
     mode: str,
     *,
     lenient: bool = False,
-    steps: int = DEFAULT_STEPS,
+    max_steps: int = DEFAULT_STEPS,
 ) -> Compatibility:
     """Decide whether a schema may change under a mode; true only if that is proved.
 
@@ -122,7 +122,7 @@ def evolution(
             `forward`: the old schema accepts every body that is valid for the new one; or `full`:
             both. In any case.
         lenient: readers ignore parts they do not know.
-        steps: the budget for each direction.
+        max_steps: the budget for each direction.
 
     Returns:
         The answer to `check`; for `full`, the worse answer of the two directions.
@@ -144,9 +144,9 @@ def evolution(
         raise ValueError(f"a mode is backward, forward or full, not {quote(mode)}")
     ways = []
     if wanted != "forward":
-        ways.append(check(old, new, lenient=lenient, steps=steps))
+        ways.append(check(old, new, lenient=lenient, max_steps=max_steps))
     if wanted != "backward":
-        ways.append(check(new, old, lenient=lenient, steps=steps))
+        ways.append(check(new, old, lenient=lenient, max_steps=max_steps))
     # The worse of the two answers: a counterexample first, then an undecided one.
     return min(ways, key=lambda way: (way.compatible is not False, way.compatible is not None))
 
@@ -163,7 +163,7 @@ class DeadParts(list[int]):
         self.undecided = list(undecided)
 
 
-def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> DeadParts:
+def dead_parts(schema: MessageBodySchema, *, max_steps: int = DEFAULT_STEPS) -> DeadParts:
     """Return the indexes of schema parts that provably no part of any valid body can match.
 
     Examples:
@@ -173,7 +173,7 @@ def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Dead
         ([1], [])
     """
     require_schema(schema)
-    decision = Decision(profile_of(schema), NOTHING, Budget(steps))
+    decision = Decision(profile_of(schema), NOTHING, Budget(max_steps))
     answers = {index: decision.occurrence(index) for index in range(len(schema))}
     return DeadParts(
         [index for index, answer in answers.items() if answer.is_refuted],

@@ -25,18 +25,19 @@ from messagebody.schema._validation import (  # annotations are evaluated on dem
 _STEPS: Final = 100_000
 
 
-class Stream:
+class SchemaStream:
     """A check of a message, part by part; made by `MessageBodySchema.stream`.
 
     Arguments:
         schema: the schema of the message.
-        steps: the budget, for each part, for deciding whether the message can still become valid.
+        max_steps: the budget for each part, to decide whether the message can still become
+            valid.
         resolver: reads references whose content decides; None for the part's own resolver.
 
     Examples:
         >>> from messagebody._model.part import Part
         >>> from messagebody.schema import MessageBodySchema
-        >>> stream = Stream(MessageBodySchema([("/a", "image/*", True), ("/**", "text/*")]))
+        >>> stream = SchemaStream(MessageBodySchema([("/a", "image/*", True), ("/**", "text/*")]))
         >>> stream.feed(Part("…", name="/b", content_type="text/plain"))
         <Status waiting>
         >>> stream.feed(Part("…", name="/a", content_type="text/plain"))
@@ -44,18 +45,18 @@ class Stream:
     """
 
     def __init__(
-        self, schema: MessageBodySchema, *, steps: int = _STEPS,
+        self, schema: MessageBodySchema, *, max_steps: int = _STEPS,
         resolver: "messagebody.Resolver | None" = None,
     ) -> None:  # fmt: skip
         self._schema = schema
         self._resolver = require_resolver(resolver)
-        self._steps = steps
+        self._steps = max_steps
         self._profile = profile_of(schema)
         self._seen: list[PartType] = []
         self._contents: dict[int, ContentVerdict] = {}
         self._told = 0
         self._names: set[str] = set()
-        self._pair = NumberedPair(self._profile, Profile(), Budget(steps))
+        self._pair = NumberedPair(self._profile, Profile(), Budget(max_steps))
         self._missing = self._pair.required
         self._status = self._outlook()
 

@@ -177,7 +177,7 @@ def suggest(
     *,
     lenient: bool = False,
     limit: int = 5,
-    steps: int = DEFAULT_STEPS,
+    max_steps: int = DEFAULT_STEPS,
 ) -> list[Suggestion]:
     """Return changes of one side that make a pair fit, the fewest edits first.
 
@@ -186,7 +186,7 @@ def suggest(
         consumer: the schema of the bodies that are accepted.
         lenient: the consumer ignores parts it does not know.
         limit: the largest number of suggestions to return.
-        steps: the budget, once for deciding the pair and once for all suggestions together.
+        max_steps: the budget, once for deciding the pair and once for all suggestions together.
 
     Returns:
         Suggestions, each proved: its `edits`, and the schemas `producer` and `consumer` after them.
@@ -206,12 +206,12 @@ def suggest(
         >>> print(found)
         take application/{json,*+json} as consumer part 0 application/json
     """
-    result = check(producer, consumer, lenient=lenient, steps=steps)
+    result = check(producer, consumer, lenient=lenient, max_steps=max_steps)
     if result:
         return []
-    changes = _of_producer(result, limit, steps)
+    changes = _of_producer(result, limit, max_steps)
     found = [Suggestion(edits, made, consumer) for edits, made in changes]
-    wider = widened(result, consumer, lenient=lenient, steps=steps)
+    wider = widened(result, consumer, lenient=lenient, max_steps=max_steps)
     if wider is not None:
         found.append(Suggestion(tuple(_widenings(consumer, wider)), producer, wider))
     return sorted(found, key=_cost_of)[:limit]
@@ -232,7 +232,7 @@ def _widenings(before: MessageBodySchema, after: MessageBodySchema) -> Iterator[
 
 
 def _of_producer(
-    result: Compatibility, limit: int, steps: int
+    result: Compatibility, limit: int, max_steps: int
 ) -> list[tuple[tuple[Edit, ...], MessageBodySchema]]:
     """Return changes of the producer, the fewest edits first, and what it is after each."""
     producer, consumer = result.producer, result.consumer
@@ -242,8 +242,8 @@ def _of_producer(
         for reason in result.reasons
         if reason.consumer_index is not None
     ]
-    trial = _Trial(producer, profile_of(result.consumer), Budget(steps))
-    inside_budget = Budget(min(steps, _STEPS_INSIDE))
+    trial = _Trial(producer, profile_of(result.consumer), Budget(max_steps))
+    inside_budget = Budget(min(max_steps, _STEPS_INSIDE))
     options = []
     for index, part in enumerate(producer):
         known = list(_options(index, part, index in rejected, wanted, consumer, inside_budget))

@@ -23,7 +23,7 @@ _ALTERNATIVES: Final = re.compile(r"\{([^{}]+)\}\Z")
 
 
 def widened(
-    result: Compatibility, consumer: MessageBodySchema, *, lenient: bool, steps: int
+    result: Compatibility, consumer: MessageBodySchema, *, lenient: bool, max_steps: int
 ) -> MessageBodySchema | None:
     """Return a consumer that takes more, so that a pair fits; None if no such change helps.
 
@@ -31,18 +31,18 @@ def widened(
         result: the answer for the pair.
         consumer: the schema of the consumer, to which `result` may add what a lenient one ignores.
         lenient: the consumer ignores parts it does not know.
-        steps: the budget of all attempts together.
+        max_steps: the budget of all attempts together.
     """
     for _ in range(_ROUNDS):
         parts = _widened_parts(result, list(consumer))
         if parts is None:
             return None
         consumer = MessageBodySchema(parts)
-        result = check(result.producer, consumer, lenient=lenient, steps=steps)
+        result = check(result.producer, consumer, lenient=lenient, max_steps=max_steps)
         if result:
             return consumer
-        steps -= result.steps
-        if steps <= 0:
+        max_steps -= result.max_steps
+        if max_steps <= 0:
             return None
     return None
 

@@ -87,7 +87,7 @@ class A2AGuard(SchemaGuard):
         await self.decide(partial(self.check_message, message), size=size)
         agreement = None
         if isinstance(modes, list) and all(isinstance(each, str) for each in modes):
-            agreement = negotiate(self.agent, modes[:_MODES], steps=_STEPS)
+            agreement = negotiate(self.agent, modes[:_MODES], max_steps=_STEPS)
         return Outgoing(self, has_begun=_goes_on(message)), agreement
 
     def check_message(self, message: Any) -> None:

@@ -17,7 +17,7 @@ from messagebody._core import (
     require_schema,
 )
 from messagebody.adapters import is_withheld
-from messagebody.compatibility import Stream
+from messagebody.compatibility import SchemaStream
 from messagebody.errors import DuplicateName
 from messagebody.prompts._toolbox import Toolbox, find_part, tool
 from messagebody.schema import MessageBodySchema, Status
@@ -59,7 +59,7 @@ class Draft(Toolbox):
         # Kept as a body, so that the tools find them by name or number, like parts.
         given = require_parts(attachments)
         self._attachments = MessageBody(part for part in given if not is_withheld(part))
-        self._stream = Stream(schema)
+        self._stream = SchemaStream(schema)
         self._body = MessageBody()
         self.is_finished = False
 
@@ -150,7 +150,7 @@ class Draft(Toolbox):
 
     def _replay(self) -> None:
         """Begin the stream again, because it can't forget a part."""
-        self._stream = Stream(self._schema)
+        self._stream = SchemaStream(self._schema)
         for part in self._body:
             self._stream.feed(part)
 

@@ -254,7 +254,7 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
 
     def stream(
         self, *, resolver: "messagebody.Resolver | None" = None
-    ) -> "messagebody.compatibility.Stream":
+    ) -> "messagebody.compatibility.SchemaStream":
         """Return a stream that checks parts one by one, while a message arrives.
 
         Arguments:
@@ -268,7 +268,7 @@ class MessageBodySchema(Sequence[SchemaPart], metaclass=GuidedABC):
             >>> stream.feed(Part("Done.")), stream.finish()
             (<Status valid>, [])
         """
-        return leaf("Stream")(self, resolver=resolver)  # type: ignore[no-any-return]
+        return leaf("SchemaStream")(self, resolver=resolver)  # type: ignore[no-any-return]
 
     def validate(
         self,

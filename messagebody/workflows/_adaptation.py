@@ -81,7 +81,7 @@ class Adaptation:
 
 
 def adapt(
-    producer: MessageBodySchema, consumer: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+    producer: MessageBodySchema, consumer: MessageBodySchema, *, max_steps: int = DEFAULT_STEPS
 ) -> FoundSteps | None:
     """Return steps that make all that one side sends valid for another side.
 
@@ -92,7 +92,7 @@ def adapt(
     Arguments:
         producer: the schema of what is sent.
         consumer: the schema of what is taken.
-        steps: the budget of all attempts together; see `messagebody.check`.
+        max_steps: the budget of all attempts together; see `messagebody.check`.
 
     Returns:
         The steps, none if all is valid as it is; None if such steps were not found.
@@ -106,7 +106,7 @@ def adapt(
     for each in (producer, consumer):
         require_schema(each)
     edge = Incoming(0, Edge("producer", "consumer"), producer)
-    found = steps_for(consumer, [edge], Budget(steps))
+    found = steps_for(consumer, [edge], Budget(max_steps))
     return None if found is None else found.get(0, FoundSteps())
 
 

@@ -353,7 +353,7 @@ def _ask(part: SchemaPart, without: tuple[SchemaPart, ...], budget: Budget) -> P
 def difference(part: SchemaPart, without: tuple[SchemaPart, ...] = ()) -> PatternDifference:
     """Return what a schema part accepts, and others don't."""
     steps = _MOST + _QUESTION * len(without)
-    found = check(optional([part]), optional(without), steps=steps)
+    found = check(optional([part]), optional(without), max_steps=steps)
     body = None if found else found.counterexample
     return PatternDifference(bool(found), sample_of(body[0]) if body else None, found.steps_taken)
 
@@ -381,7 +381,7 @@ def shared(one: SchemaPart, other: SchemaPart, budget: Budget) -> SchemaPart | N
 
 @lru_cache(_CACHED)
 def _met(one: SchemaPart, other: SchemaPart) -> SchemaPart | None:
-    met = meet(optional([one]), optional([other]), steps=_MOST)
+    met = meet(optional([one]), optional([other]), max_steps=_MOST)
     if met is None:
         raise UnwrittenMeet
     return met[0] if met else None

@@ -183,7 +183,9 @@ class _Inspection:
     def _leg_verdict(self, leg: Leg, budget: Budget) -> Verdict:
         """Return the verdict of a leg, and keep what breaks there."""
         self.example, found = None, Verdict.UNDECIDED
-        plain = check(leg.senders[0].sent, leg.takes, steps=budget.left) if leg.is_plain else None
+        plain = (
+            check(leg.senders[0].sent, leg.takes, max_steps=budget.left) if leg.is_plain else None
+        )
         if not plain:
             try:
                 found = self._searched(leg, budget)

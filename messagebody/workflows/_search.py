@@ -110,7 +110,7 @@ def passed(parts: Sequence[WitnessPart], chain: Chain) -> Sequence[WitnessPart]:
 @lru_cache(_CACHED)
 def _example(schema: MessageBodySchema) -> tuple[bool, list[WitnessPart]]:
     """Return whether no body of a schema is valid, and if not, the parts of one that is."""
-    found = satisfiable(schema, steps=_EXAMPLE)
+    found = satisfiable(schema, max_steps=_EXAMPLE)
     return found.value is False, [*map(sample_of, found.witness or ())]
 
 
@@ -219,7 +219,7 @@ class WitnessSearch:
     def _fits(self) -> bool:
         """Return whether all messages of images are valid, though they may be more than arrive."""
         images = MessageBodySchema([image.part for image in self._images])
-        found = check(images, self._taker, steps=max(self._budget.left, 0))
+        found = check(images, self._taker, max_steps=max(self._budget.left, 0))
         self._budget.spend(found.steps_taken)
         return bool(found)
 

@@ -249,7 +249,7 @@ class Workflow(metaclass=Guided):
             **({"never": [list(rule) for rule in self.never]} if self.never else {}),
         }
 
-    def check(self, *, steps: int = DEFAULT_STEPS) -> WorkflowAnswer:
+    def check(self, *, max_steps: int = DEFAULT_STEPS) -> WorkflowAnswer:
         """Decide for each agent whether what reaches it is always valid for it.
 
         An agent may send any body that is valid for its output, whatever came in. *Always* and
@@ -260,14 +260,14 @@ class Workflow(metaclass=Guided):
         step fails if one becomes longer than readers take.
 
         Arguments:
-            steps: the budget of each agent; see `messagebody.check`.
+            max_steps: the budget of each agent; see `messagebody.check`.
         """
         found = {}
         for name, agent in self.agents.items():
             incoming = self.incoming(name)
             if incoming:
-                found[name] = answer_for(agent, incoming, Budget(steps))
-        leaks = [flow(self.agents, self.edges, *rule, Budget(steps)) for rule in self.never]
+                found[name] = answer_for(agent, incoming, Budget(max_steps))
+        leaks = [flow(self.agents, self.edges, *rule, Budget(max_steps)) for rule in self.never]
         return WorkflowAnswer(found, tuple(leak for leak in leaks if leak))
 
     def incoming(self, name: str) -> list[Incoming]:
@@ -278,7 +278,7 @@ class Workflow(metaclass=Guided):
             if edge.target == name
         ]
 
-    def suggest(self, agent: str, *, steps: int = DEFAULT_STEPS) -> Adaptation | None:
+    def suggest(self, agent: str, *, max_steps: int = DEFAULT_STEPS) -> Adaptation | None:
         """Return steps after which all that reaches an agent is valid for it.
 
         They are made of the names and types that schemas state, and proved before they are
@@ -288,13 +288,13 @@ class Workflow(metaclass=Guided):
 
         Arguments:
             agent: the name of the agent.
-            steps: the budget of all attempts together; see `messagebody.check`.
+            max_steps: the budget of all attempts together; see `messagebody.check`.
 
         Raises:
             InvalidWorkflow: there is no such agent.
         """
         _require_agent(agent, self.agents, "there is no agent")
-        budget, found = Budget(steps), dict[int, FoundSteps]()
+        budget, found = Budget(max_steps), dict[int, FoundSteps]()
         for group in groups(self.incoming(agent)):
             added = steps_for(self.agents[agent].input, group, budget)
             if added is None:
@@ -385,7 +385,7 @@ class Workflow(metaclass=Guided):
                 expected = f"a function for the agent {quote(name)}"
                 raise InvalidArgument(expected, agents[name])
 
-    def flows(self, names: str | None, to: str, *, steps: int = DEFAULT_STEPS) -> Flow:
+    def flows(self, names: str | None, to: str, *, max_steps: int = DEFAULT_STEPS) -> Flow:
         """Decide whether a part that some agent gives a certain name can reach an agent.
 
         It can if steps lead it there, and each agent in between takes it and may send a part of
@@ -395,7 +395,7 @@ class Workflow(metaclass=Guided):
         Arguments:
             names: a pattern of names; None for parts without a name.
             to: the name of the agent.
-            steps: the budget; see `messagebody.check`.
+            max_steps: the budget; see `messagebody.check`.
 
         Raises:
             InvalidWorkflow: there is no such agent.
@@ -414,7 +414,7 @@ class Workflow(metaclass=Guided):
             no parts '/private/*' can reach 'writer'
         """
         _require_agent(to, self.agents, "there is no agent")
-        return flow(self.agents, self.edges, names, to, Budget(steps))
+        return flow(self.agents, self.edges, names, to, Budget(max_steps))
 
     def graph(self, answers: WorkflowAnswer | None = None) -> AgentGraph:
         """Return the agents and edges, each with its verdict and its steps, to be drawn.

@@ -97,7 +97,7 @@ class TestAnswers:
 
     def test_the_budget(self) -> None:
         one, other = agent("a", x=Exchange(sends=TEXT)), agent("b", x=Exchange(takes=TEXT))
-        answer = check(one, other, steps=0).exchanges["x"]
+        answer = check(one, other, max_steps=0).exchanges["x"]
         assert answer.verdict in {Verdict.UNDECIDED, Verdict.ALWAYS}
         assert bool(answer) is (answer.verdict is Verdict.ALWAYS)
 

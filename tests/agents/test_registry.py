@@ -174,7 +174,7 @@ class TestPairs:
         ]
         registry = Registry(agents)
         pairs = set(registry.pairs())
-        fed = {(feeder, agent.name) for agent in agents for feeder in registry.feeders(agent.name)}
+        fed = {(feeder, agent.name) for agent in agents for feeder in registry.senders(agent.name)}
         wanted = {
             (sender.name, taker.name)
             for sender in agents
@@ -204,11 +204,11 @@ class TestPairs:
         wide = schema(*[("/*" + c + "{a,b}" * 20,) for c in "ab"], ("/{a,b}{a,b}*",))
         assert list(Registry([Agent("x", wide, many)]).pairs()) == [("x", "x")]
         narrow = schema(("/*a" + "{a,b}" * 20,), ("/*b" + "{b,a}" * 20,))
-        registry = Registry([Agent("x", narrow, many)], steps=100)
+        registry = Registry([Agent("x", narrow, many)], max_steps=100)
         assert (list(registry.pairs()), list(registry.undecided())) == ([], [("x", "x")])
         assert (registry.takers("x"), registry.takers("x").undecided) == ([], ["x"])
-        assert registry.feeders("x").undecided == ["x"]
-        assert registry.takers(many).undecided == registry.feeders(narrow).undecided == ["x"]
+        assert registry.senders("x").undecided == ["x"]
+        assert registry.takers(many).undecided == registry.senders(narrow).undecided == ["x"]
         assert registry.impact(registry["x"])  # nothing changes
         registry.put(Agent("y", narrow, TEXT))
         impact = registry.impact(Agent("x", TEXT, many))
@@ -219,9 +219,9 @@ class TestPairs:
     def test_a_sender_of_whom_it_is_not_known_that_it_can_send(self) -> None:
         """Whether its requirements can be met is too hard for the budget."""
         starved = schema(*[("/{a,b,c}", f"text/{k}", True) for k in "xyz"])
-        registry = Registry([Agent("x", schema(), starved)], steps=3)
+        registry = Registry([Agent("x", schema(), starved)], max_steps=3)
         assert (list(registry.pairs()), list(registry.undecided())) == ([], [("x", "x")])
-        same = Registry([Agent("x", starved, starved)], steps=3)
+        same = Registry([Agent("x", starved, starved)], max_steps=3)
         assert list(same.pairs()) == [("x", "x")]  # part by part, whatever it can send
 
     def test_an_agent_that_can_send_nothing(self) -> None:
@@ -233,9 +233,9 @@ class TestPairs:
         """Who takes, who feeds; of agents and of schemas."""
         assert studio.takers("poet") == ["painter", "speaker"]
         assert studio.takers(TEXT) == ["painter", "speaker"]
-        assert studio.feeders("speaker") == ["poet"]
-        assert studio.feeders("painter") == ["critic", "poet"]
-        assert studio.feeders(ANY_TEXT) == ["critic", "poet"]
+        assert studio.senders("speaker") == ["poet"]
+        assert studio.senders("painter") == ["critic", "poet"]
+        assert studio.senders(ANY_TEXT) == ["critic", "poet"]
         assert studio.check("critic", "speaker").counterexample is not None
         with pytest.raises(KeyError, match="nobody"):
             studio.takers("nobody")
@@ -463,7 +463,7 @@ class RegistryAndCheck(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.registry = Registry([], steps=20_000)
+        self.registry = Registry([], max_steps=20_000)
 
     @rule(
         name=st.sampled_from("pqr"),
@@ -517,8 +517,8 @@ class TestCrowds:
                 fits = bool(check(sender.output, taker.input, lenient=lenient))
                 assert ((sender.name, taker.name) in found) is fits, (sender, taker)
         for agent in agents[:20]:
-            feeders = [sender for sender, taker in found if taker == agent.name]
-            assert sorted(registry.feeders(agent.name)) == sorted(feeders)
+            senders = [sender for sender, taker in found if taker == agent.name]
+            assert sorted(registry.senders(agent.name)) == sorted(senders)
 
 
 class TestChanges:
@@ -532,15 +532,15 @@ class TestChanges:
             if rng.random() < 0.5:
                 registry.takers(rng.choice(list(registry)))
             if rng.random() < 0.3:
-                registry.feeders(rng.choice(list(registry)))
+                registry.senders(rng.choice(list(registry)))
             agents[agent.name] = agent
             registry.put(agent)
             if number % 5 == 0:
                 fresh = Registry(agents.values())
                 assert list(registry) == list(fresh)
                 assert list(registry.pairs()) == list(fresh.pairs())
-                feeders = [fresh.feeders(name) for name in fresh]
-                assert [registry.feeders(name) for name in registry] == feeders
+                senders = [fresh.senders(name) for name in fresh]
+                assert [registry.senders(name) for name in registry] == senders
 
     @pytest.mark.dear
     def test_one_more_costs_little(self) -> None:
@@ -554,7 +554,7 @@ class TestChanges:
         def one_more() -> None:
             registry.put(newcomer)
             registry.takers(newcomer.name)
-            registry.feeders(newcomer.name)
+            registry.senders(newcomer.name)
 
         assert calls(one_more) < whole / 20
         assert {pair for pair in registry.pairs() if newcomer.name not in pair} == before
@@ -670,9 +670,9 @@ def test_a_change_is_all_or_nothing(studio: Registry) -> None:
 def test_questions(studio: Registry) -> None:
     assert list(studio) == ["painter", "critic", "poet", "speaker"]
     assert studio.takers("painter") == ["critic", "poet"]
-    assert studio.feeders("painter") == ["critic", "poet"]
+    assert studio.senders("painter") == ["critic", "poet"]
     assert studio.takers(TEXT) == ["painter", "speaker"]
-    assert studio.feeders(ANY_TEXT) == ["critic", "poet"]
+    assert studio.senders(ANY_TEXT) == ["critic", "poet"]
     assert studio.route("painter", "speaker") == ["painter", "poet", "speaker"]
     assert studio.route("speaker", "painter") is None
     assert studio.route("poet", "poet") == ["poet"]
@@ -681,7 +681,7 @@ def test_questions(studio: Registry) -> None:
     assert studio.check("critic", "painter").verdict == "always"
     impact = studio.impact(Agent("poet", IMAGE, ANY_TEXT))
     assert (impact.lost, impact.gained) == ((("poet", "speaker"),), ())
-    for ask in (studio.__getitem__, studio.takers, studio.feeders, studio.remove):
+    for ask in (studio.__getitem__, studio.takers, studio.senders, studio.remove):
         with pytest.raises(AgentNotFound, match=r"no agent 'poett' \(did you mean 'poet'\?\)"):
             ask("poett")
     for ends in (("painter", "nobody"), ("nobody", "painter")):

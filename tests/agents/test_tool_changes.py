@@ -164,7 +164,7 @@ def test_what_is_not_known() -> None:
     first, second = (
         tool(members(q={"pattern": f"^(a|b)*{letter}(a|b){{9}}$", **TEXT})) for letter in "ab"
     )
-    hard = compared(first, second, steps=20)
+    hard = compared(first, second, max_steps=20)
     for found in (outside, hard):
         assert not found
         assert (found.breaks, len(found.undecided)) == ((), 1)

@@ -324,7 +324,7 @@ class TestJudging:
         letters = f"{string.ascii_letters}{string.digits}._-"
         other = [{"name": f"/{letter}*"} for letter in letters]
         (tmp_path / "other.json").write_text(json.dumps(other))
-        done = shell("check", "hard.json", "other.json", "--steps", "1")
+        done = shell("check", "hard.json", "other.json", "--max-steps", "1")
         assert (done.code, done.out.splitlines()[0]) == (3, "undecided")
 
     def test_evolve(self, shell: Shell) -> None:

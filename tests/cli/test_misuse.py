@@ -62,7 +62,7 @@ ERRORS = [
     ["pack", "full", "-o", "no/x.json"], ["pack", "full", "-o", "full"],
     ["unpack", "m.json", "full"], ["unpack", "small.json", "out"], ["unpack", "m.json", "m.json"],
     ["validate", "m.json"], ["validate", "m.json", "--schema", "m.json"],
-    ["check", "schema.json", "m.json"], ["check", "schema.json", "schema.json", "--steps", "0"],
+    ["check", "schema.json", "m.json"], ["check", "schema.json", "schema.json", "--max-steps", "0"],
     ["check", "schema.json", "schema.json", "--suggest", "--format", "sarif"],
     ["registry", "pairs", "agents"], ["registry", "who", "full", "--feeds", "x"],
     ["registry", "diff", "full", "schema.json"],

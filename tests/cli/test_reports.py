@@ -245,12 +245,12 @@ class TestPairs:
         SARIF.validate(json.loads(shown(report, "sarif")))
         assert json.loads(shown(report, "json"))["compatible"] is bool(result)
 
-    @pytest.mark.parametrize("steps", [0, 1, 3, 10, 30, 100, 300, 1_000])
-    def test_undecided_is_never_silent(self, steps: int) -> None:
+    @pytest.mark.parametrize("max_steps", [0, 1, 3, 10, 30, 100, 300, 1_000])
+    def test_undecided_is_never_silent(self, max_steps: int) -> None:
         """Whatever the budget is used up by, every format says so."""
         names = "/{" + ",".join("abcdefgh") + "}"
         producer = MessageBodySchema([(names, f"text/{kind}", True) for kind in "abcdefg"])
-        result = check(producer, MessageBodySchema([("/*a*",), ("/*b*",)]), steps=steps)
+        result = check(producer, MessageBodySchema([("/*a*",), ("/*b*",)]), max_steps=max_steps)
         report = pair(result)
         assert report.outcome == {None: "undecided", False: "failed"}[result.compatible]
         assert report.messages

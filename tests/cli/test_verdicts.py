@@ -125,7 +125,7 @@ class TestAnswers:
 
     def test_undecided(self, shell: Shell, form: str) -> None:
         for command in ("check", "evolve"):
-            done = shell(command, "hard.json", "taker.json", "--steps", "1", "--format", form)
+            done = shell(command, "hard.json", "taker.json", "--max-steps", "1", "--format", form)
             assert done.code == 3
             assert "budget of 1 steps ended" in done.out
 
@@ -133,7 +133,7 @@ class TestAnswers:
         for arguments in (
             ["check", "text.json"],
             ["check", "-", "-"],
-            ["check", "text.json", "wider.json", "--steps", "few"],
+            ["check", "text.json", "wider.json", "--max-steps", "few"],
             ["evolve", "-", "-"],
             ["evolve", "text.json", "wider.json", "--mode", "sideways"],
         ):
@@ -168,7 +168,7 @@ def test_reports_say_what_the_code_says(shell: Shell) -> None:
     for arguments, tags in (
         (["text.json", "wider.json"], []),
         (["wider.json", "text.json"], ["failure"]),
-        (["hard.json", "taker.json", "--steps", "1"], ["error"]),
+        (["hard.json", "taker.json", "--max-steps", "1"], ["error"]),
     ):
         [case] = ET.fromstring(shell("check", *arguments, "--format", "junit").out).iter("testcase")
         assert [child.tag for child in case] == tags

@@ -77,12 +77,14 @@ def test_rules_are_checked(shell: Shell) -> None:
 
 
 def test_undecided_has_a_code_of_its_own(shell: Shell) -> None:
-    done = shell("workflow", "check", "flow.json", "--steps", "1")
+    done = shell("workflow", "check", "flow.json", "--max-steps", "1")
     assert (done.code, done.out) == (3, "undecided  writer\n  the budget ended first\n")
-    told = shell("workflow", "check", "flow.json", "--steps", "1", "--json")
+    told = shell("workflow", "check", "flow.json", "--max-steps", "1", "--json")
     assert told.code == 3
     assert json.loads(told.out)["agents"]["writer"]["reason"] == "the budget ended first"
-    annotation = shell("workflow", "check", "flow.json", "--steps", "1", "--format", "github").out
+    annotation = shell(
+        "workflow", "check", "flow.json", "--max-steps", "1", "--format", "github"
+    ).out
     assert "undecided, the budget ended first" in annotation
 
 

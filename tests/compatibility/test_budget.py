@@ -143,7 +143,7 @@ class TestCompleteReasons:
         """It is decided."""
         files = schema(*family("files", 120))
         assert check(files, files).reasons == ()
-        assert check(*split(family("directories", 40)), steps=20_000).reasons == ()
+        assert check(*split(family("directories", 40)), max_steps=20_000).reasons == ()
 
     def test_hundreds_of_reasons(self) -> None:
         """One a part, without trying each against all."""
@@ -153,40 +153,40 @@ class TestCompleteReasons:
 
 
 class TestSmallBudgets:
-    @pytest.mark.parametrize("steps", [0, 1, 7, 60])
+    @pytest.mark.parametrize("max_steps", [0, 1, 7, 60])
     @pytest.mark.dear
-    def test_nothing_else_is_raised(self, steps: int) -> None:
+    def test_nothing_else_is_raised(self, max_steps: int) -> None:
         """The answer is right or undecided, and so is all that hangs on it."""
         for number in range(0, 240, 2):
             a, b = (schema(*side) for side in generators.pair(number))
-            result = check(a, b, steps=steps)
+            result = check(a, b, max_steps=max_steps)
             for body in (result.counterexample, result.example):
                 assert body is None or a.is_valid(body)
             whole = check(a, b)
             assert result.verdict in {whole.verdict, Verdict.UNDECIDED}
             assert result.verdict is Verdict.ALWAYS or result.reasons
-            assert satisfiable(a, steps=steps).value in {satisfiable(a).value, None}
-            assert disjoint(a, b, steps=steps).value in {disjoint(a, b).value, None}
-            assert set(dead_parts(a, steps=steps)) <= set(dead_parts(a))
-            assert equivalent(a, b, steps=steps).value in {equivalent(a, b).value, None}
-            assert isinstance(equivalent(a, b, steps=steps), Relation)
-            evolution(a, b, "full", steps=steps)
+            assert satisfiable(a, max_steps=max_steps).value in {satisfiable(a).value, None}
+            assert disjoint(a, b, max_steps=max_steps).value in {disjoint(a, b).value, None}
+            assert set(dead_parts(a, max_steps=max_steps)) <= set(dead_parts(a))
+            assert equivalent(a, b, max_steps=max_steps).value in {equivalent(a, b).value, None}
+            assert isinstance(equivalent(a, b, max_steps=max_steps), Relation)
+            evolution(a, b, "full", max_steps=max_steps)
             if number % 12 == 0:
-                suggest(a, b, steps=steps)
+                suggest(a, b, max_steps=max_steps)
 
     def test_what_is_not_decided_is_told(self) -> None:
         """Dead parts and lint do not leave it out in silence."""
         starved = [("/{a,b,c}", f"text/{kind}", True) for kind in "xyz"]
         parts = schema(*starved, ("/{a,b,c}", "image/png"))
         assert dead_parts(parts) == [3]
-        assert dead_parts(parts, steps=3).undecided == [0, 1, 2, 3]
-        assert [finding.check for finding in lint(parts, steps=3)] == ["undecided"]
+        assert dead_parts(parts, max_steps=3).undecided == [0, 1, 2, 3]
+        assert [finding.check for finding in lint(parts, max_steps=3)] == ["undecided"]
 
     @pytest.mark.parametrize("steps", [None, "7", -5, 1.5, True])
     def test_no_budget(self, steps: Any) -> None:
         """Steps are a whole number."""
         with pytest.raises(InvalidArgument, match="steps, a whole number from 0 on, got "):
-            check(schema(), schema(), steps=steps)
+            check(schema(), schema(), max_steps=steps)
 
     def test_what_searches_share_is_paid_once(self) -> None:
         budget = Budget(10)
@@ -205,13 +205,13 @@ class TestSmallBudgets:
         length = len(words[0])
         sent = content({"type": "string", "minLength": length, "maxLength": length})
         taken = content({"enum": words})
-        assert check(sent, taken, steps=len(words) * 13 // 10).verdict == "undecided"
-        assert check(sent, taken, steps=3 * len(words)).verdict == "sometimes"
+        assert check(sent, taken, max_steps=len(words) * 13 // 10).verdict == "undecided"
+        assert check(sent, taken, max_steps=3 * len(words)).verdict == "sometimes"
 
     def test_an_example_where_the_budget_ends(self) -> None:
         """The empty body is one, whatever else there is."""
         hard = schema(("/*" + "a" * 1020, "x/q"))
-        example = check(hard, hard, steps=50).example
+        example = check(hard, hard, max_steps=50).example
         assert example is not None
 
     def test_streaming(self) -> None:
@@ -298,8 +298,8 @@ def test_steps_bound_work(block: int) -> None:
     rng = random.Random(block)
     for _ in range(25):
         sides = hostile_pair(rng)
-        calls(partial(check, *sides, steps=100_000), most=20_000_000)
-        result = check(*sides, steps=100_000)
+        calls(partial(check, *sides, max_steps=100_000), most=20_000_000)
+        result = check(*sides, max_steps=100_000)
         assert result.compatible is False or result.reasons or result
 
 
@@ -333,15 +333,15 @@ class TestStepsOfHardQuestions:
     @pytest.mark.dear
     def test_names_that_many_need(self) -> None:
         sides = schema(*thirds(60)), schema(("/**", PLAIN))
-        assert calls(partial(check, *sides, steps=200_000), most=4_000_000)
-        assert check(*sides, steps=200_000).verdict is Verdict.UNDECIDED
+        assert calls(partial(check, *sides, max_steps=200_000), most=4_000_000)
+        assert check(*sides, max_steps=200_000).verdict is Verdict.UNDECIDED
 
     @pytest.mark.leaf("rendering")
     @pytest.mark.dear
     def test_explaining_with_words(self) -> None:
         """The reasons take as many steps again, and the words are validated."""
         sides = schema(*word_of("a{}", "b", "c{}")), schema(*word_of("a{}", "c{}", "b"))
-        result = check(*sides, steps=100_000)
+        result = check(*sides, max_steps=100_000)
         assert result.verdict is Verdict.UNDECIDED
         assert result.counterexample_types
         calls(lambda: str(result), most=5_500_000)

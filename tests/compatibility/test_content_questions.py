@@ -25,8 +25,8 @@ VECTORS = Path(__file__).parents[1] / "vectors" / "contents" / "contents.jsonl"
 STEPS = 1_000_000
 
 
-def ask(met: list[Any], unmet: list[Any], steps: int = STEPS) -> Any:
-    questions = ContentQuestions(Budget(steps))
+def ask(met: list[Any], unmet: list[Any], max_steps: int = STEPS) -> Any:
+    questions = ContentQuestions(Budget(max_steps))
     return questions.ask(map(content_schema_of, met), map(content_schema_of, unmet))
 
 

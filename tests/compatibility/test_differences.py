@@ -376,7 +376,7 @@ class TestDefinitionsThatNameEachOther:
             for leaf in ({"type": "integer"}, {"const": 1})
         )
         for steps in (150_000, 300_000):
-            result = check(alone(sent), alone(taken), steps=steps)
+            result = check(alone(sent), alone(taken), max_steps=steps)
             assert result.compatible is False
             first, *_, last = result.reasons
             assert first.difference is not None

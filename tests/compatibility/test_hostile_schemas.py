@@ -76,7 +76,9 @@ class TestCoverage:
         for size in range(1, 9):
             producer = names("/" + anything * (2 * size + 1))
             consumer = names(*self.triangle(letters, size))
-            decided += is_right(check(producer, consumer, steps=STEPS).verdict, Verdict(expected))
+            decided += is_right(
+                check(producer, consumer, max_steps=STEPS).verdict, Verdict(expected)
+            )
         assert decided >= 3
 
     @pytest.mark.parametrize(("letters", "expected"), [("ab", "always"), ("abc", "sometimes")])
@@ -89,7 +91,7 @@ class TestCoverage:
         for size in range(1, 6):
             short = "/{" + ",".join(letters) + "}" + optional * (2 * size - 1)
             consumer = names(short, rest, *self.triangle(letters, size))
-            verdict = check(names("/*"), consumer, steps=STEPS).verdict
+            verdict = check(names("/*"), consumer, max_steps=STEPS).verdict
             decided += is_right(verdict, Verdict(expected))
         assert decided >= 2
 
@@ -111,7 +113,7 @@ class TestCoverage:
             )
             truth = Verdict.SOMETIMES if any_holds(clauses, size) else Verdict.ALWAYS
             seen.add(truth)
-            result = check(producer, consumer, steps=STEPS)
+            result = check(producer, consumer, max_steps=STEPS)
             decided += is_right(result.verdict, truth)
             if result.counterexample is not None:
                 [name] = result.counterexample.names()
@@ -170,7 +172,7 @@ class TestRequirements:
         for seed in range(10):
             clauses = self.clauses(size, random.Random(seed * 100 + size))
             truth = any_holds(clauses, size)
-            found = satisfiable(self.monotone(clauses), steps=STEPS)
+            found = satisfiable(self.monotone(clauses), max_steps=STEPS)
             assert found.value in {truth, None}
             decided += found.value is truth
             seen.add(truth)
@@ -184,7 +186,7 @@ class TestRequirements:
         rng = random.Random(size)
         values = [rng.random() < 0.5 for _ in range(size)]
         held = [c for c in self.clauses(size, rng) if holds([c], values)]
-        found = satisfiable(self.monotone(held), steps=STEPS)
+        found = satisfiable(self.monotone(held), max_steps=STEPS)
         assert found.value in {True, None}
         if found.witness is not None:
             assert self.monotone(held).is_valid(found.witness)
@@ -193,7 +195,7 @@ class TestRequirements:
             for sign in (1, -1)
             for chosen in itertools.combinations(range(1, 6), 3)
         ]
-        assert satisfiable(self.monotone(held + core), steps=STEPS).value in {False, None}
+        assert satisfiable(self.monotone(held + core), max_steps=STEPS).value in {False, None}
 
     def test_a_contradiction_is_found(self) -> None:
         """Of five variables, three are equal: not all clauses of three can hold both ways."""
@@ -233,15 +235,15 @@ class TestHostile:
         long = names(pattern)
         assert check(long, long)
         assert check(long, names("/**"))
-        assert check(names("/**"), long, steps=STEPS).compatible is False
-        assert check(long, names("/*b*a*", "/*/*/*b"), steps=STEPS).verdict is not Verdict.NEVER
+        assert check(names("/**"), long, max_steps=STEPS).compatible is False
+        assert check(long, names("/*b*a*", "/*/*/*b"), max_steps=STEPS).verdict is not Verdict.NEVER
 
     @pytest.mark.dear
     def test_many_states_at_once(self) -> None:
         """Sets of thousands of places are paid for."""
         stars, window = names("/" + "*a" * 4_000), names("/*a" + "{a,b}" * 1_300 + "*")
-        assert check(stars, window, steps=STEPS).verdict is not Verdict.NEVER
-        assert check(window, stars, steps=STEPS).compatible is False
+        assert check(stars, window, max_steps=STEPS).verdict is not Verdict.NEVER
+        assert check(window, stars, max_steps=STEPS).compatible is False
 
     @pytest.mark.dear
     def test_required_globstars_in_braces(self) -> None:
@@ -297,7 +299,7 @@ class TestHostile:
         """What was too much for the decision would be too much again."""
         hard = schema(("/" + "{a,b,c,d,e,f,g,h,i}" * 10,))
         twice = schema(*[(f"/*{letter}*{letter}*",) for letter in "abcdefghi"])
-        result = check(hard, twice, steps=STEPS)
+        result = check(hard, twice, max_steps=STEPS)
         assert (result.verdict, result.counterexample) == (Verdict.UNDECIDED, None)
         left = result._decision.budget.left
         assert [reason.code for reason in result.reasons] == ["undecided"]
@@ -307,7 +309,7 @@ class TestHostile:
         """Nothing to tell them apart by at a glance, and no type in common."""
         producer = schema(*[(f"/*{i}*", f"x/y{i}", True) for i in range(1_000)])
         consumer = schema(*[("/**", f"z/z{i}") for i in range(1_000)])
-        result = check(producer, consumer, steps=STEPS)
+        result = check(producer, consumer, max_steps=STEPS)
         assert result.compatible is False
 
 
@@ -366,10 +368,10 @@ class TestAsManyPartsAsNames:
     @pytest.mark.dear
     def test_decided(self, count: int) -> None:
         producer, consumer = self.overfull_needs(count)
-        assert check(producer, consumer, steps=500_000).verdict is Verdict.ALWAYS
-        more = check(producer, schema(*consumer, ("/z", "*/*", True)), steps=500_000)
+        assert check(producer, consumer, max_steps=500_000).verdict is Verdict.ALWAYS
+        more = check(producer, schema(*consumer, ("/z", "*/*", True)), max_steps=500_000)
         assert more.verdict is Verdict.NEVER
-        fewer = check(schema(*producer[1:]), consumer, steps=500_000)
+        fewer = check(schema(*producer[1:]), consumer, max_steps=500_000)
         assert fewer.compatible is False
 
     @pytest.mark.parametrize("count", [40, *map(slowly, (120, 320))])

@@ -53,12 +53,12 @@ class TestAgainstTheOracle:
         for number in range(examples(1_500)):
             agree(number)
 
-    @pytest.mark.parametrize("steps", [0, 5, 50])
+    @pytest.mark.parametrize("max_steps", [0, 5, 50])
     def test_a_first_look_that_ends_early(
-        self, steps: int, monkeypatch: pytest.MonkeyPatch
+        self, max_steps: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The first look has steps of its own; without them the search decides."""
-        monkeypatch.setattr("messagebody.compatibility._solver.sampling.DEFAULT_STEPS", steps)
+        monkeypatch.setattr("messagebody.compatibility._solver.sampling.DEFAULT_STEPS", max_steps)
         monkeypatch.setattr("messagebody.compatibility._solver.sampling._FEW", 0)
         for number in range(40):
             agree(number)
@@ -286,7 +286,7 @@ class TestHardFamilies:
     def test_a_budget_ends_in_undecided(self) -> None:
         """Never in a yes."""
         hard = [(f"/*{c}" + "{a,b,c,d}" * 12 + f"{d}*",) for c in "abcd" for d in "abcd"]
-        result = check(schema(("/" + "{a,b,c,d}" * 40,)), schema(*hard), steps=300)
+        result = check(schema(("/" + "{a,b,c,d}" * 40,)), schema(*hard), max_steps=300)
         assert result.verdict is Verdict.UNDECIDED
         assert result.compatible is None
         assert not result
@@ -296,7 +296,7 @@ class TestHardFamilies:
         """Each question has its share of the budget."""
         hard = [(f"/*{c}" + "{a,b}" * 16 + "*",) for c in "ab"]
         producer = schema(("/{a,b}" + "{a,b}" * 60,), ("/z", "text/plain"))
-        result = check(producer, schema(*hard), steps=20_000)
+        result = check(producer, schema(*hard), max_steps=20_000)
         assert result.compatible is False
 
     @pytest.mark.parametrize(
@@ -312,7 +312,9 @@ class TestHardFamilies:
         self, producer: str, consumer: list[str]
     ) -> None:
         """A small budget is enough: the growth is no exponential one."""
-        result = check(schema((producer,)), schema(*[(each,) for each in consumer]), steps=25_000)
+        result = check(
+            schema((producer,)), schema(*[(each,) for each in consumer]), max_steps=25_000
+        )
         assert result.verdict is Verdict.ALWAYS
 
     @pytest.mark.parametrize("width", [3, 8, 30])

@@ -59,7 +59,7 @@ class TestSatisfiable:
 
     def test_undecided(self) -> None:
         """None is not true."""
-        found = satisfiable(schema(*[("/{a,b,c}", f"a/{c}", True) for c in "abc"]), steps=3)
+        found = satisfiable(schema(*[("/{a,b,c}", f"a/{c}", True) for c in "abc"]), max_steps=3)
         assert found.value is None
         assert not found
 
@@ -78,7 +78,7 @@ class TestDisjoint:
         """A tiny budget proves nothing."""
         one = schema(("/*a*", "text/*", True))
         far = schema(("/*b*", "te*/*x", True), ("/*b", "text/*", True))
-        assert disjoint(one, far, steps=3).value is None
+        assert disjoint(one, far, max_steps=3).value is None
 
 
 class TestEquivalent:
@@ -104,7 +104,7 @@ class TestEquivalent:
 
     def test_undecided(self) -> None:
         """Neither way refuted, one not proved."""
-        assert equivalent(LONG, HARD, steps=300).value in {None, False}
+        assert equivalent(LONG, HARD, max_steps=300).value in {None, False}
 
 
 class TestEvolution:
@@ -172,7 +172,7 @@ class TestDeadParts:
 
     def test_unproved_is_not_dead(self) -> None:
         """A budget that ends proves nothing."""
-        assert dead_parts(CLASH, steps=1) == []
+        assert dead_parts(CLASH, max_steps=1) == []
 
     def test_against_brute_force(self) -> None:
         """A live part occurs: with it required, something is valid."""
@@ -230,7 +230,7 @@ class TestAlgebra:
         both = meet(*few)
         assert both is not None
         assert len(both) == 400
-        assert meet(*few, steps=1000) is None
+        assert meet(*few, max_steps=1000) is None
 
     @pytest.mark.slow
     def test_meet_of_too_many(self) -> None:
@@ -326,10 +326,10 @@ class TestAlgebra:
         """It holds both, whatever the budget."""
         for a, b in pairs(6):
             one, other = MessageBodySchema(a), MessageBodySchema(b)
-            either = join(one, other, steps=20)
+            either = join(one, other, max_steps=20)
             assert check(one, either)
             assert check(other, either)
-            assert equivalent(simplify(one, steps=20), one)
+            assert equivalent(simplify(one, max_steps=20), one)
 
     def test_simplify_against_brute_force(self) -> None:
         """The same bodies as before, and no other."""
@@ -494,6 +494,6 @@ class TestReasons:
     def test_undecided_pairs_keep_what_was_found(self) -> None:
         """A counterexample in hand makes it a no, whatever the overlap."""
         producer = schema(("/z", "text/plain", True), ("/{a,b}*{a,b}", "text/q", True))
-        result = check(producer, schema(("/*{a,b}{a,b}*", "text/q", True)), steps=2)
+        result = check(producer, schema(("/*{a,b}{a,b}*", "text/q", True)), max_steps=2)
         assert result.verdict in {Verdict.UNDECIDED, Verdict.NEVER}
         assert result.compatible is False

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from messagebody import Part
-from messagebody.compatibility import Stream
+from messagebody.compatibility import SchemaStream
 from messagebody.schema import Status
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_inclusion import schema
@@ -94,9 +94,9 @@ class TestStatuses:
     def test_a_budget_that_ends(self) -> None:
         """Waiting, and not exact."""
         hard = schema(*[("/{a,b,c}", f"text/{kind}", True) for kind in "xyz"])
-        assert Stream(hard, steps=2).status.exact is False
-        assert Stream(hard, steps=2).status == "waiting"
-        assert Stream(hard).status.exact
+        assert SchemaStream(hard, max_steps=2).status.exact is False
+        assert SchemaStream(hard, max_steps=2).status == "waiting"
+        assert SchemaStream(hard).status.exact
 
     def test_against_brute_force(self) -> None:
         """Random schemas and messages: each status is what the pool says."""

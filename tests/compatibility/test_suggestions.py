@@ -208,7 +208,7 @@ class TestRanking:
         """What it costs does not grow with what is tried."""
         again = [f"/*{c}" + "{a,b}" * n + f"{c}*" for n in (11, 23) for c in "ab"]
         producer = schema(("/" + "{a,b}" * 25,), *[(f"/x{i}", "text/plain") for i in range(6)])
-        assert suggest(producer, schema(*[(each,) for each in again]), steps=2_000) == []
+        assert suggest(producer, schema(*[(each,) for each in again]), max_steps=2_000) == []
 
     def test_nothing_to_suggest(self) -> None:
         """The pair fits, or no change of the kind helps."""

@@ -134,7 +134,7 @@ def read_schema(data: bytes, seed: int) -> None:
 
 def compare(sent: MessageBodySchema, taken: MessageBodySchema) -> None:
     """Ask whether a schema fits: the answer can be shown."""
-    str(check_schemas(sent, taken, steps=STEPS))
+    str(check_schemas(sent, taken, max_steps=STEPS))
 
 
 NAMES = ["/", "/a", "/a/b.png", "/sources/1", "/é/x", "/.a", "/x/y/z/a-b_c.txt", "/**", "/[a]"]

@@ -353,7 +353,7 @@ CALLS: dict[str, Call] = {
     "Reader.openai_tools": lambda body: Reader(body).openai_tools,
     "Reader.read_part": read_parts,
     "Reader.search_parts": searched,
-    "Stream.feed": lambda body: each(SCHEMA.stream().feed, body),
+    "SchemaStream.feed": lambda body: each(SCHEMA.stream().feed, body),
     "TableWriter.add": table,
     "archives.mime.from_body": archived(mime),
     "archives.mime.write": written(mime),

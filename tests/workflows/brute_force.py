@@ -252,7 +252,7 @@ def check_flow(workflow: Workflow, row: dict[str, Any], names: str | None, to: s
 
 def check_suggestion(workflow: Workflow, name: str, dice: random.Random) -> bool:
     """Hold a workflow with suggested steps against brute force; return whether there are any."""
-    found = workflow.suggest(name, steps=100_000)
+    found = workflow.suggest(name, max_steps=100_000)
     if found is None:
         return False
     better = workflow.apply(found)

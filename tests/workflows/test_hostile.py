@@ -71,10 +71,10 @@ HOSTILE: dict[str, Callable[[], Workflow]] = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_checks_are_bounded(case: str) -> None:
     workflow = HOSTILE[case]()
-    calls(lambda: workflow.check(steps=STEPS), most=MOST)
+    calls(lambda: workflow.check(max_steps=STEPS), most=MOST)
     last = list(workflow.agents)[-1]
-    calls(lambda: workflow.suggest(last, steps=STEPS), most=MOST)
-    calls(lambda: workflow.flows("/**/a*", last, steps=STEPS), most=MOST)
+    calls(lambda: workflow.suggest(last, max_steps=STEPS), most=MOST)
+    calls(lambda: workflow.flows("/**/a*", last, max_steps=STEPS), most=MOST)
 
 
 def test_many_senders_take_little_more_than_few() -> None:
@@ -99,14 +99,14 @@ def test_questions_about_patterns_take_from_the_budget() -> None:
     workflow = pair(ANY, MessageBodySchema([("/a/**",)]), *choices)
     # Also those that were asked before.
     for _ in range(2):
-        assert workflow.check(steps=12_000)["b"].reason == "the budget ended first"
-        assert workflow.check(steps=40_000)["b"].verdict == "sometimes"
+        assert workflow.check(max_steps=12_000)["b"].reason == "the budget ended first"
+        assert workflow.check(max_steps=40_000)["b"].verdict == "sometimes"
 
 
 def test_flows_in_a_crowd_are_bounded() -> None:
     workflow = crowd(12, mount("/m"), unmount("/m/m"))
-    calls(lambda: workflow.flows("/private/**", "a3", steps=STEPS), most=MOST)
-    calls(lambda: workflow.flows(None, "a3", steps=STEPS), most=MOST)
+    calls(lambda: workflow.flows("/private/**", "a3", max_steps=STEPS), most=MOST)
+    calls(lambda: workflow.flows(None, "a3", max_steps=STEPS), most=MOST)
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"agents":[],"edges":' + "[" * 90_000])

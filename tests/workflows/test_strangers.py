@@ -218,7 +218,7 @@ def test_why_it_is_undecided_is_told() -> None:
     answer = workflow.check()["b"]
     assert "no proof that there is none" in answer.reason
     assert answer.reason in str(answer)
-    assert workflow.check(steps=300)["b"].reason == "the budget ended first"
+    assert workflow.check(max_steps=300)["b"].reason == "the budget ended first"
     own = step(lambda body: body, takes=TEXT, gives=PICTURE)
     shown = schema((None, "text/plain"), ("/c.png", "image/png"))
     answer = pair(schema((None, "text/*", True)), shown, [own], []).check()["b"]
@@ -264,7 +264,7 @@ def test_what_is_never_valid_is_so_within_a_small_budget() -> None:
     sent = schema(*((f"/p{at}/*", "text/*", True) for at in range(30)))
     taken = schema(*((f"/p{at}/*", "text/*", True) for at in range(1, 31)))
     workflow = pair(sent, taken, [drop(["/q/*"])])
-    found = {steps: workflow.check(steps=steps)["b"] for steps in (500, 4_000, 16_000, 10**6)}
+    found = {steps: workflow.check(max_steps=steps)["b"] for steps in (500, 4_000, 16_000, 10**6)}
     assert found[500].verdict == "undecided"
     assert found[10**6].verdict == "never"
     for answer in found.values():
@@ -282,7 +282,7 @@ def test_flows_behind_a_message_format_are_those_that_are_let_through() -> None:
 @pytest.mark.slow
 def test_numbers_with_many_digits() -> None:
     sent = schema(("/" + "1" * 4_400 + ".txt", "text/plain", True), (None, "text/plain", True))
-    answers = pair(sent, schema(("/m/**",)), [mount("/m")]).check(steps=10**9)
+    answers = pair(sent, schema(("/m/**",)), [mount("/m")]).check(max_steps=10**9)
     assert answers.verdict == "undecided"
 
 

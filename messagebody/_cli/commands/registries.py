@@ -147,7 +147,7 @@ def who(registry: Registry, feeds: str | None, takes: str | None, *, as_json: bo
     if (feeds is None) == (takes is None):
         raise click.UsageError("give either --feeds AGENT or --takes AGENT")
     name = str(feeds if takes is None else takes)
-    found = registry.feeders(name) if takes is None else registry.takers(name)
+    found = registry.senders(name) if takes is None else registry.takers(name)
     _say_names(found, as_json=as_json)
     pairs = [(name, other) if feeds is None else (other, name) for other in found.undecided]
     return _tell_undecided(pairs)

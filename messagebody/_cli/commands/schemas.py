@@ -208,12 +208,12 @@ _SHOWN = 3
 @click.argument("consumer", type=FILE)
 @options.lenient
 @options.flag("--infer", help="PRODUCER is a body; infer its schema.")
-@options.steps
+@options.max_steps
 @options.flag("--suggest", "wants_help", help="Suggest changes that make it fit.")
 @report_form
 @options.servers
 def check_command(
-    producer: str, consumer: str, form: str, steps: int, *, lenient: bool, infer: bool,
+    producer: str, consumer: str, form: str, max_steps: int, *, lenient: bool, infer: bool,
     wants_help: bool,
 ) -> ExitCode:  # fmt: skip
     """PRODUCER is the schema of the output, CONSUMER the schema of the input.
@@ -241,7 +241,7 @@ def check_command(
     sides: Any = getattr(sent, "output", sent), getattr(taken, "input", taken)
     are_agents = not any(isinstance(each, MessageBodySchema) for each in (sent, taken))
     asked: Any = (sent, taken) if are_agents else sides
-    result: Compatibility = check(*asked, lenient=lenient, steps=steps)
+    result: Compatibility = check(*asked, lenient=lenient, max_steps=max_steps)
     changes = suggest(*sides, lenient=lenient, limit=_SHOWN) if wants_help else None
     # The parts of a body or an agent are not those of its schema.
     listed = {consumer: taken} if infer else {producer: sent, consumer: taken}
@@ -269,11 +269,11 @@ def _inferred(path: str) -> MessageBodySchema:
     help="backward: NEW accepts what OLD did; forward: OLD accepts what NEW does; full: both.",
 )
 @options.lenient
-@options.steps
+@options.max_steps
 @report_form
 @options.servers
 def evolve_command(
-    old: str, new: str, mode: str, form: str, steps: int, *, lenient: bool
+    old: str, new: str, mode: str, form: str, max_steps: int, *, lenient: bool
 ) -> ExitCode:
     """Both are versions of one schema. Exit code 0: the change is safe. 1: it is not.
 
@@ -281,7 +281,7 @@ def evolve_command(
       messagebody evolve v1.schema.json v2.schema.json --mode full
     """
     before, after = inputs.read_schema(old), inputs.read_schema(new)
-    result = evolution(before, after, mode, lenient=lenient, steps=steps)
+    result = evolution(before, after, mode, lenient=lenient, max_steps=max_steps)
     was, now = from_here(old), from_here(new)
     # For FULL, the direction that failed is shown, so the answer decides who sends.
     sent, taken = (was, now) if result.producer is before else (now, was)

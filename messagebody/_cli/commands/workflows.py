@@ -40,11 +40,11 @@ def workflow_command() -> None:
 
 @workflow_command.command("check")
 @_flow
-@options.steps
+@options.max_steps
 @options.flag("--suggest", "wants_help", help="Suggest steps that mend it.")
 @report_form
 @options.servers
-def check_workflow(flow: str, form: str, steps: int, *, wants_help: bool) -> ExitCode:
+def check_workflow(flow: str, form: str, max_steps: int, *, wants_help: bool) -> ExitCode:
     """Say of each agent whether all that can reach it is valid for it.
 
     A no comes with messages that break it, step by step. Exit code 0: always, and nothing flows
@@ -56,28 +56,28 @@ def check_workflow(flow: str, form: str, steps: int, *, wants_help: bool) -> Exi
       messagebody workflow check flow.json --format sarif > flow.sarif
     """
     workflow = inputs.read_workflow(flow)
-    answers = workflow.check(steps=steps)
-    changes = _changes(workflow, answers, steps) if wants_help else None
+    answers = workflow.check(max_steps=max_steps)
+    changes = _changes(workflow, answers, max_steps) if wants_help else None
     report = report_workflow(answers, from_here(flow), changes)
     return answer(report, form, workflow_lines(answers, changes))
 
 
-def _changes(workflow: Workflow, answers: WorkflowAnswer, steps: int) -> list[Adaptation]:
+def _changes(workflow: Workflow, answers: WorkflowAnswer, max_steps: int) -> list[Adaptation]:
     broken = [name for name, answer in answers.items() if not answer]
-    found = [workflow.suggest(name, steps=steps) for name in broken]
+    found = [workflow.suggest(name, max_steps=max_steps) for name in broken]
     return [each for each in found if each is not None]
 
 
 @workflow_command.command("show")
 @_flow
-@options.steps
+@options.max_steps
 @click.option(
     "--format", "form", type=click.Choice(["html", "mermaid", "dot"]), default="html",
     help="Output format; mermaid and dot are graphs as text.",
 )  # fmt: skip
 @options.output
 @options.servers
-def show_workflow(flow: str, form: str, steps: int, output: str | None) -> None:
+def show_workflow(flow: str, form: str, max_steps: int, output: str | None) -> None:
     """Write a page with the graph and what breaks, or the graph alone.
 
     Each edge has its verdict and its steps.
@@ -87,7 +87,7 @@ def show_workflow(flow: str, form: str, steps: int, output: str | None) -> None:
       messagebody workflow show flow.json --format mermaid
     """
     workflow = inputs.read_workflow(flow)
-    answers = workflow.check(steps=steps)
+    answers = workflow.check(max_steps=max_steps)
     if form == "html":
         shown = workflow_page(workflow, answers, title=escape(Path(flow).name))
     else:
@@ -131,10 +131,10 @@ def flows(flow: str, names: str, agent: str, *, as_json: bool) -> ExitCode:
 @workflow_command.command("adapt")
 @click.argument("producer", type=FILE)
 @click.argument("consumer", type=FILE)
-@options.steps
+@options.max_steps
 @options.as_json
 @options.servers
-def adapt_schemas(producer: str, consumer: str, steps: int, *, as_json: bool) -> ExitCode:
+def adapt_schemas(producer: str, consumer: str, max_steps: int, *, as_json: bool) -> ExitCode:
     """Print steps that make two schemas fit.
 
     Every output of PRODUCER is valid input of CONSUMER after them. They lose least of what CONSUMER
@@ -144,7 +144,7 @@ def adapt_schemas(producer: str, consumer: str, steps: int, *, as_json: bool) ->
     \b
       messagebody workflow adapt researcher.schema.json writer.schema.json
     """
-    found = adapt(inputs.read_schema(producer), inputs.read_schema(consumer), steps=steps)
+    found = adapt(inputs.read_schema(producer), inputs.read_schema(consumer), max_steps=max_steps)
     if found is not None and found.lost:
         terminal.warn(f"the steps lose something:{lost_text(found.lost)}")
     if as_json:
