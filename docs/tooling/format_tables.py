@@ -1,7 +1,7 @@
-"""The tables of "Conversions": what each format can say, and what survives between two.
+"""The table of "Conversions": what each format can say.
 
-`python docs/tooling/format_tables.py` writes them into the page, from the tables of capabilities
-that the adapters themselves use and from conversions of a body with parts of every kind.
+`python docs/tooling/format_tables.py` writes it into the page, from the tables of capabilities that
+the adapters themselves use.
 """
 
 import re
@@ -94,74 +94,20 @@ def _slot(each: Format) -> str:
     return "yes" if not each.from_body(body, carry=True).losses else "no"
 
 
-def sample() -> MessageBody:
-    """Return a body with parts of every kind: here and behind URLs, named and unnamed."""
-    png = bytes.fromhex("89504e470d0a1a0a0000000d49484452")
-    made = [
-        Part("Look at these."), Part("# Cats\n", content_type="text/markdown"),
-        Part("a,b\n1,2\n", name="/table.csv"), Part('{"rows":3}', name="/data/summary.json"),
-        Part(png, content_type="image/png"), Part(png + b"2", name="/images/cat.png",
-                                                  content_type="image/png"),
-        Part(b"<svg/>", name="/images/logo.svg", content_type="image/svg+xml"),
-        Part(b"RIFF1", name="/purr.wav", content_type="audio/wav"),
-        Part(b"\0\0\0\x18ftyp", name="/cat.mp4", content_type="video/mp4"),
-        Part(b"%PDF-1.4", name="/report.pdf", content_type="application/pdf"),
-        Part(b"PK\x03\x04", name="/all.zip", content_type="application/zip"),
-        Part(b"\x00\xff", name="/raw.bin", content_type="application/octet-stream"),
-        Part(url="https://example.com/a.png", content_type="image/png"),
-        Part(url="https://example.com/a.pdf", content_type="application/pdf"),
-        Part(url="s3://bucket/a.mp4", content_type="video/mp4"),
-        Part(url="https://example.com/page", content_type="text/html", name="/sources/1"),
-    ]  # fmt: skip
-    return MessageBody(made)
-
-
-def matrix() -> str:
-    """Return how many of the parts survive the way through two formats, as a table."""
-    body, every = sample(), formats()
-    rows = [
-        f"| from, to | {' | '.join(every)} |",
-        f"|---|{'---|' * len(every)}",
-    ]
-    for name, first in every.items():
-        there = _through(first, body)
-        kept = [str(_kept(body, _through(other, there))) for other in every.values()]
-        rows.append(f"| `{name}` | {' | '.join(kept)} |")
-    return "\n".join(rows)
-
-
-def _through(each: Format, body: MessageBody) -> MessageBody:
-    return each.to_body(each.from_body(body).value).value
-
-
-def _kept(body: MessageBody, back: MessageBody) -> int:
-    left = [_content(part) for part in back]
-    kept = 0
-    for part in body:
-        if (content := _content(part)) in left:
-            left.remove(content)
-            kept += 1
-    return kept
-
-
-def _content(part: Part) -> Any:
-    return part.url if part.is_reference else part.read_bytes()
-
-
 def written(page: str) -> str:
-    """Return the page with the tables of today."""
-    for name, table in (("capabilities", capabilities()), ("matrix", matrix())):
-        pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
-        found = re.search(pattern, page, flags=re.DOTALL)
-        assert found is not None, f"the page has no place for {name}"
-        page = page.replace(found[0], f"{found[1]}\n{table}\n\n{found[2]}")
-    return page
+    """Return the page with the table of today."""
+    found = re.search(
+        r"(<!-- capabilities -->\n).*?(<!-- /capabilities -->)", page, flags=re.DOTALL
+    )
+    if found is None:
+        raise ValueError("the page has no place for the table")
+    return page.replace(found[0], f"{found[1]}\n{capabilities()}\n\n{found[2]}")
 
 
 def main() -> None:
-    """Write the tables into the page."""
+    """Write the table into the page."""
     PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stdout.write(f"{capabilities()}\n\n{matrix()}\n")
+    sys.stdout.write(f"{capabilities()}\n")
 
 
 if __name__ == "__main__":
