@@ -83,7 +83,7 @@ CORE_DOORS = {
     "fsspec": {"_cli/outputs.py", "_model/views.py", "filesystem/",
                "storage/_stores/__init__.py"},
     "magic": {"_base/sniffing.py"},
-    "msgspec": {"_cli/verdicts.py", "_wire/"},
+    "msgspec": {"_cli/verdicts.py", "_wire/", "envelopes/olympus/_boundary.py"},
     "pybase64": {"_wire/base64.py"},
     "pylibmagic": {"_base/sniffing.py"},
     "rfc8785": {"_wire/state.py", "envelopes/olympus/_signature.py"},

@@ -30,7 +30,7 @@ from messagebody.envelopes._format import (
     without_withheld,
 )
 from messagebody.envelopes._values import TEXT, json_part, member, read_object
-from messagebody.envelopes._views import Slot, check_views
+from messagebody.envelopes._views import check_views
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding, Severity
 
@@ -82,14 +82,6 @@ class Carrier(EnvelopeFormat):
     def iter_findings(self, message: dict[str, Any]) -> Iterable[Finding]:
         """Yield findings about a message that breaks the format's rules."""
 
-    def slots(self, message: dict[str, Any]) -> Iterable[Slot]:  # noqa: ARG002 - a hook
-        """Return the names of parts for files that a message points to."""
-        return ()
-
-    def files(self, message: dict[str, Any]) -> Iterable[Part]:  # noqa: ARG002 - a hook
-        """Return the parts for files that a message points to and that are here."""
-        return ()
-
     def unread_members(self, value: dict[str, Any]) -> list[str]:
         """Return the members that a reader of another format misses."""
         return [name for name, each in value.items()
@@ -103,7 +95,7 @@ class Carrier(EnvelopeFormat):
         if self.place[0] not in value:
             refuse_conversation(messages_of(value), "convert each message by itself")
         content, links, others = self._take_apart(value)
-        named = {part.name: part for part in (*links, *self.files(value))}.values()
+        named = {part.name: part for part in links}.values()
         left: Left = others
         if isinstance(message, TEXT):
             left = message if isinstance(message, str) else bytes(message).decode()
@@ -142,7 +134,7 @@ class Carrier(EnvelopeFormat):
         except MessageBodyError:
             return None
         urls = {part.url for part in _references(body)}
-        taken = {self.exact, self.sidecar, *(slot.name for slot in self.slots(value))}
+        taken = {self.exact, self.sidecar}
         taken.update(str(link.name) for link in links if link.url not in urls)
         is_whole = strict_json.same(again, content) and taken.isdisjoint(body.names())
         return body if is_whole else None
@@ -174,14 +166,14 @@ class Carrier(EnvelopeFormat):
             value = read_object(left, self.what)
             content, links, _ = self._take_apart(value)
             views = [*content, *links]
-            return Converted(left, check_views(body, self.exact, views, self.slots(value)))
+            return Converted(left, check_views(body, self.exact, views))
         note = member(left, *self.place)
         # `_take_apart` leaves this note if a message carried a whole body.
         if isinstance(note, dict) and note.get(_CARRIED) == [] and _LISTED in note:
             return self._with_edited_body(left, body, note[_LISTED])
         content = body.unnamed()[:1]
         views = [*content, *self.links(left)]
-        losses = check_views(body, self.sidecar, views, self.slots(left))
+        losses = check_views(body, self.sidecar, views)
         for part in content:
             left = self._with_content(left, self._content_of(part))
         return Converted(left, losses)
@@ -196,11 +188,10 @@ class Carrier(EnvelopeFormat):
             body: the parts of the body, and those that the message makes beside it.
             listed: the URLs of the body's references that the message points to.
         """
-        slots, links = [*self.slots(left)], [*self.links(left)]
-        links = [link for link in links if link.url not in listed]
-        others = {self.sidecar, *(link.name for link in links), *(slot.name for slot in slots)}
+        links = [link for link in self.links(left) if link.url not in listed]
+        others = {self.sidecar, *(link.name for link in links)}
         carried = MessageBody(part for part in body if part.name not in others)
-        losses = check_views(body, self.sidecar, [*carried, *links], slots)
+        losses = check_views(body, self.sidecar, [*carried, *links])
         message = self._with_content(left, _embedded_body(carried))
         new = [part for part in _references(carried) if part.url not in listed]
         return Converted(self._with_references(message, new), losses)

@@ -1,30 +1,19 @@
 """Views of a message that is kept as it was received: parts that must not contradict it."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 from messagebody._core import MessageBody, Part, quote, record_of, strict_json, unlisted
-from messagebody.adapters import Affected, Loss, LossKind
+from messagebody.adapters import Loss, LossKind
 from messagebody.errors import EnvelopeError
 
 
-class Slot(NamedTuple):
-    """A part name for content that a message only points to, and its digest if it is stated."""
-
-    name: str
-    digest: str | None
-
-
-def check_views(
-    body: MessageBody, exact: str, views: Sequence[Part], slots: Iterable[Slot]
-) -> list[Loss]:
+def check_views(body: MessageBody, exact: str, views: Sequence[Part]) -> list[Loss]:
     """Check that a body does not contradict its exact message, and return what would be lost.
 
     Arguments:
         body: the body on its way back.
         exact: the name of the part that holds the message.
         views: the parts made from the message; unnamed ones come first in the body.
-        slots: names of parts for content that the message only points to.
 
     Raises:
         EnvelopeError: a view was edited, moved or removed; the findings name the places.
@@ -32,25 +21,13 @@ def check_views(
     known = {exact, *(view.name for view in views if view.name)}
     unnamed = body.unnamed()
     conflicts = [*_conflicts(body, unnamed, views)]
-    losses: list[Loss] = []
-    for slot in slots:
-        part = body.get(slot.name)
-        # A missing file is not a conflict, because the message only points to it.
-        if part is None or slot.name in known:
-            continue
-        known.add(slot.name)
-        if slot.digest is None:
-            why = "the message names it without a hash, so its content is not proved"
-            losses.append(Loss(LossKind.DOWNGRADED, slot.name, why, affects=Affected.LABELS))
-        elif part.digest != slot.digest:
-            conflicts.append(slot.name)
     if conflicts:
         raise EnvelopeError(
             f"edited: {', '.join(conflicts)}, which contradicts the message in {exact}. "
             f"Undo the edit, or drop {exact} and build a new message",
             conflicts,
         )
-    return [*losses, *_extras(body, known, sum(view.name is None for view in views))]
+    return [*_extras(body, known, sum(view.name is None for view in views))]
 
 
 def _conflicts(body: MessageBody, unnamed: list[Part], views: Sequence[Part]) -> Iterator[str]:

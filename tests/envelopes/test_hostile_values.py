@@ -193,7 +193,6 @@ INBOUND: dict[str, Reader] = {
         {**value, "connector_id": "c", "external_provider": "p"}
     ),
     "handle": lambda value: Echo("demo", lambda chat: {"reply": chat["message"]}).handle(value),
-    "body": lambda value: Echo("demo", channel.body_chat(lambda body: body)).handle(value),
 }
 ENVELOPES: dict[str, Reader] = {
     "findings": listed(olympus.iter_findings),

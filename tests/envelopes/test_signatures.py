@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from messagebody.envelopes import agents_api, channel, olympus, sentient
-from tests.envelopes.olympus_policy import POLICY
 
 FUNCTIONS = [
     pytest.param(getattr(format_, name), id=f"{format_.__name__.rpartition('.')[2]}.{name}")
@@ -21,13 +20,6 @@ def test_help_shows_a_signature_to_read(function: Any) -> None:
     shown = str(inspect.signature(function))
     assert len(shown) < 900
     assert "P.args" not in shown
-
-
-def test_a_policy_says_its_size() -> None:
-    shown = "AccessPolicy(transitions=<9 senders>, boundaries=<9 receivers>)"
-    assert repr(POLICY) == shown
-    assert "RESULT" in POLICY.types_between("coder", "tech-lead")
-    assert "RESULT" not in POLICY.types_between("coder", "project-manager")
 
 
 def test_a_verdict_takes_the_arguments_of_its_findings() -> None:

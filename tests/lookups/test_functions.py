@@ -379,7 +379,6 @@ CALLS: dict[str, Call] = {
     "envelopes.sentient.from_bodies": lambda body: sentient.from_bodies(
         [body], header=sentient.build(body, agent="a", reasoning="so").value
     ),
-    "envelopes.channel.body_chat": lambda body: channel.body_chat(lambda _: body),
     "envelopes.channel.from_body": channel.from_body,
     "envelopes.olympus.build": lambda body: olympus.build(body, **ENVELOPE),
     "envelopes.olympus.from_body": lambda body: olympus.from_body(

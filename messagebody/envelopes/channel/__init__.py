@@ -4,7 +4,6 @@ from messagebody.envelopes.channel._channel import (
     SILENT_SKIP,
     Channel,
     Unanswered,
-    body_chat,
     extract_replies,
 )
 from messagebody.envelopes.channel._external import (
@@ -38,7 +37,6 @@ __all__ = [
     "SeenMessages",
     "Sessions",
     "Unanswered",
-    "body_chat",
     "chat_payload",
     "client_context",
     "detect",

@@ -6,10 +6,8 @@ from typing import Any, Literal
 
 import attrs
 
-from messagebody._core import TEXT_PLAIN, MessageBody, Part
 from messagebody.envelopes import _php as php
 from messagebody.envelopes.channel._external import ExternalMessage, chat_payload
-from messagebody.envelopes.channel._mapping import from_body, to_body
 from messagebody.envelopes.channel._sessions import Deduplicator, Reservation, Sessions
 
 Data = dict[str, Any]
@@ -83,43 +81,6 @@ def result_of(answer: Any) -> Data | Unanswered:
     )
 
 
-def body_chat(agent: Callable[[MessageBody], Any]) -> Callable[[Data], Any]:
-    """Return a chat callable for an agent that takes a body.
-
-    The agent answers with a body, a text, chat output or a `Unanswered`; it may be asynchronous, as
-    `Channel.ahandle` is. A body's parts that are not text travel in `metadata.attachments`.
-
-    Arguments:
-        agent: the agent.
-
-    Examples:
-        >>> chat = body_chat(lambda body: f"{len(body.list('/attachments/**'))} files")
-        >>> files = [{"url": "https://e.com/a.png"}]
-        >>> chat({"agent": "demo", "message": "How many?", "attachments": files})["reply"]
-        '1 files'
-    """
-
-    def chat(payload: dict[str, Any]) -> Any:
-        answer = agent(to_body(payload).or_raise())
-        return _later(answer, payload) if inspect.isawaitable(answer) else _output(answer, payload)
-
-    return chat
-
-
-async def _later(answer: Awaitable[Any], payload: Data) -> Data | Unanswered:
-    return _output(await answer, payload)
-
-
-def _output(answer: Any, payload: Data) -> Data | Unanswered:
-    """Return the answer of an agent as chat output, in the session of the question."""
-    if isinstance(answer, str):
-        answer = MessageBody([Part(answer, content_type=TEXT_PLAIN)])
-    if not isinstance(answer, MessageBody):
-        return result_of(answer)
-    known = {key: each for key, each in payload.items() if key == "session_id" and each is not None}
-    return from_body(answer, role="assistant", header=known).or_raise()
-
-
 class Channel:
     """Connect an outside network to an agent: subclass it, set its names, and implement sending.
 
@@ -132,8 +93,7 @@ class Channel:
 
     Arguments:
         agent: the slug of the agent.
-        chat: takes chat input, returns chat output or a `Unanswered`; see `body_chat` for an agent
-            that takes a body.
+        chat: takes chat input, returns chat output or a `Unanswered`.
         sessions: where sessions are kept: any mutable mapping; in memory if not given.
         deduplicator: remembers the messages that were handled; a new one if not given, None for no
             deduplication.

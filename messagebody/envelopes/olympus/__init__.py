@@ -2,8 +2,6 @@
 
 from messagebody.envelopes.olympus._boundary import (
     AccessPolicy,
-    Boundary,
-    Scope,
     Stripped,
     iter_boundary_findings,
     strip,
@@ -20,12 +18,7 @@ from messagebody.envelopes.olympus._mapping import (
     verify_attachment,
 )
 from messagebody.envelopes.olympus._replay import Admission, ReplayGuard
-from messagebody.envelopes.olympus._rules import (
-    is_valid,
-    iter_chain_findings,
-    iter_findings,
-    validate,
-)
+from messagebody.envelopes.olympus._rules import is_valid, iter_findings, validate
 from messagebody.envelopes.olympus._schema import SCHEMA
 from messagebody.envelopes.olympus._signature import (
     SignatureCheck,
@@ -42,9 +35,7 @@ __all__ = [
     "AccessPolicy",
     "Admission",
     "AttachmentStatus",
-    "Boundary",
     "ReplayGuard",
-    "Scope",
     "SignatureCheck",
     "SigningProfile",
     "Stripped",
@@ -56,7 +47,6 @@ __all__ = [
     "from_body",
     "is_valid",
     "iter_boundary_findings",
-    "iter_chain_findings",
     "iter_findings",
     "reply",
     "sign",

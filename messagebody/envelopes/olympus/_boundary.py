@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
-import attrs
+import msgspec
 
 from messagebody._core import count_of
 from messagebody.envelopes._values import (
@@ -17,86 +17,66 @@ from messagebody.envelopes._values import (
 )
 from messagebody.envelopes.olympus._rules import contradictions, is_repository_path, lies_in
 from messagebody.envelopes.olympus._signature import without_signature
+from messagebody.errors import InvalidArgument
 from messagebody.findings import Finding, Severity, pointer
 
 
-@attrs.frozen
-class Scope:
-    """Say which files of one attachment type an agent may receive.
+class _Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The files of one attachment type that an agent may receive.
 
-    Arguments:
-        paths: the allowed files, and directories, which end in "/"; none means any.
-        withheld: files that are not allowed, although `paths` contains them.
-        sections: sections of a file; None means any. A whole file, without a section, passes.
+    `paths` and `withheld` name files, and directories, which end in "/"; no paths mean any. No
+    `sections` mean any of a file; a whole file, without a section, passes.
     """
 
-    paths: tuple[str, ...] = attrs.field(default=(), converter=tuple)
-    withheld: tuple[str, ...] = attrs.field(default=(), converter=tuple)
-    sections: tuple[str, ...] | None = attrs.field(
-        default=None, converter=attrs.converters.optional(tuple)
-    )
+    paths: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+    sections: tuple[str, ...] | None = None
 
 
-def _scopes(stated: Mapping[str, Any]) -> dict[str, Scope]:
-    return {
-        kind: scope if isinstance(scope, Scope) else Scope(**scope)
-        for kind, scope in stated.items()
-    }
-
-
-@attrs.frozen
-class Boundary:
-    """Say what one agent may receive.
-
-    Arguments:
-        persona: the path of its persona definition.
-        messages: message types it takes.
-        attachments: attachment types it takes, each with its scope.
-    """
+class _Boundary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one agent may receive: types of messages, and of attachments, each with its scope."""
 
     persona: str
-    messages: frozenset[str] = attrs.field(default=frozenset(), converter=frozenset)
-    attachments: Mapping[str, Scope] = attrs.field(factory=dict, converter=_scopes)
+    messages: frozenset[str] = frozenset()
+    attachments: dict[str, _Scope] = {}
 
 
-@attrs.frozen
-class AccessPolicy:
-    """Say who may send what to whom, and what each agent may receive.
+class AccessPolicy(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, repr_omit_defaults=True
+):
+    """Say who may send what to whom, and what each agent may receive; see `from_dict`."""
 
-    Arguments:
-        transitions: by sender and receiver, the message types between them.
-        boundaries: by receiver; a receiver without one receives nothing.
+    transitions: dict[str, dict[str, frozenset[str]]]
+    boundaries: dict[str, _Boundary]
 
-    Examples:
-        >>> policy = AccessPolicy.from_dict({
-        ...     "transitions": {"coder": {"tech-lead": ["RESULT"]}},
-        ...     "boundaries": {"tech-lead": {"persona": "lead.md", "messages": ["RESULT"]}},
-        ... })
-        >>> policy.types_between("coder", "tech-lead")
-        frozenset({'RESULT'})
-    """
-
-    transitions: Mapping[str, Mapping[str, frozenset[str]]] = attrs.field(
-        repr=lambda senders: f"<{count_of(len(senders), 'sender')}>"
-    )
-    boundaries: Mapping[str, Boundary] = attrs.field(
-        repr=lambda receivers: f"<{count_of(len(receivers), 'receiver')}>"
-    )
+    def __repr__(self) -> str:
+        senders, receivers = len(self.transitions), len(self.boundaries)
+        return f"<AccessPolicy: {count_of(senders, 'sender')}, {count_of(receivers, 'receiver')}>"
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Make a policy of plain data, such as a parsed JSON or YAML file."""
-        return cls(
-            {
-                sender: {receiver: frozenset(types) for receiver, types in receivers.items()}
-                for sender, receivers in data["transitions"].items()
-            },
-            {name: Boundary(**stated) for name, stated in data["boundaries"].items()},
-        )
+        """Make a policy of plain data, such as a parsed JSON or YAML file.
 
-    def types_between(self, sender: str, receiver: str) -> frozenset[str]:
-        """Return the message types that may go from one agent to another; none without a route."""
-        return self.transitions.get(sender, {}).get(receiver, frozenset())
+        Arguments:
+            data: `transitions` has the message types by sender and receiver. `boundaries` has by
+                receiver its `persona`, the `messages` that it takes, and its `attachments` by type:
+                `paths` that it may have, those `withheld`, and `sections`. A directory ends in
+                "/". A receiver without a boundary receives nothing.
+
+        Raises:
+            InvalidArgument: the data has another shape, or a member that is misspelt.
+
+        Examples:
+            >>> AccessPolicy.from_dict({
+            ...     "transitions": {"coder": {"tech-lead": ["RESULT"]}},
+            ...     "boundaries": {"tech-lead": {"persona": "lead.md", "messages": ["RESULT"]}},
+            ... })
+            <AccessPolicy: 1 sender, 1 receiver>
+        """
+        try:
+            return msgspec.convert(data, cls)
+        except msgspec.ValidationError as error:
+            raise InvalidArgument("the data of a policy", data, hint=str(error)) from error
 
 
 class Stripped(NamedTuple):
@@ -163,7 +143,7 @@ def _route(value: dict[str, Any], policy: AccessPolicy) -> Iterator[Problem]:
     target = text_of(value, "envelope", "target_agent")
     kind = text_of(value, "protocol_message", "message_type")
     boundary = policy.boundaries.get(target)
-    allowed = sorted(policy.types_between(source, target))
+    allowed = sorted(policy.transitions.get(source, {}).get(target, ()))
     between = f"from {show(source)} to {show(target)}"
     if not allowed:
         yield "transition", "/envelope/target_agent", f"there is no route {between}"
@@ -202,7 +182,7 @@ def _attachments(value: dict[str, Any], policy: AccessPolicy) -> Iterator[Proble
             yield check, pointer("context_attachments", index) + step, problem
 
 
-def _attachment(attachment: Any, boundary: Boundary | None) -> Iterator[Problem]:
+def _attachment(attachment: Any, boundary: _Boundary | None) -> Iterator[Problem]:
     """Yield the reasons why an agent may not have an attachment: check, place in it, problem."""
     kind, path = member(attachment, "type"), member(attachment, "path")
     scope = boundary.attachments.get(kind) if boundary and isinstance(kind, str) else None
@@ -215,7 +195,7 @@ def _attachment(attachment: Any, boundary: Boundary | None) -> Iterator[Problem]
         yield from _scope(scope, path, member(attachment, "section"))
 
 
-def _scope(scope: Scope, path: str, section: Any) -> Iterator[Problem]:
+def _scope(scope: _Scope, path: str, section: Any) -> Iterator[Problem]:
     if not lies_in(path, scope.paths) or (scope.withheld and lies_in(path, scope.withheld)):
         yield "attachment-scope", "/path", f"{show(path)} is not for this receiver"
     if section is not None and scope.sections is not None and section not in scope.sections:

@@ -1,13 +1,12 @@
 """The mapping between a body and an Olympus envelope, attachments included."""
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 from uuid import uuid4
 
-from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part, is_digest, quote, sha256_of
+from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part, is_digest, sha256_of
 from messagebody.adapters import Converted
 from messagebody.envelopes._attachments import is_absolute_url
 from messagebody.envelopes._carrier import Carrier, now, with_header
@@ -21,11 +20,9 @@ from messagebody.envelopes._values import (
     read_object,
     text_of,
 )
-from messagebody.envelopes._views import Slot
-from messagebody.envelopes.olympus._boundary import AccessPolicy
 from messagebody.envelopes.olympus._rules import iter_findings
 from messagebody.envelopes.olympus._schema import SCHEMA
-from messagebody.errors import DigestMismatch, InvalidArgument
+from messagebody.errors import InvalidArgument
 from messagebody.findings import Finding
 
 
@@ -69,10 +66,6 @@ def verify_attachment(attachment: Mapping[str, Any], content: bytes | None) -> A
     return AttachmentStatus.OK if declared == sha256_of(content) else AttachmentStatus.MISMATCH
 
 
-Files = Mapping[str, str | bytes | os.PathLike[str]]
-"""Contents of attachments by path: text, bytes, or a local file."""
-
-
 def detect(value: Any, /) -> bool:
     """Return whether a JSON value looks like an envelope.
 
@@ -89,18 +82,13 @@ def detect(value: Any, /) -> bool:
 
 
 def to_body(
-    message: Message,
-    /,
-    *,
-    rest: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-    files: Files | None = None,
+    message: Message, /, *, rest: str | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> Converted[MessageBody]:
     """Return the body of an envelope.
 
     The payload becomes the unnamed part, or the parts of the body it carries. An attachment
-    becomes `/attachments/<n>/<name>` if its path is an absolute URL, or if `files` has its
-    content; otherwise it stays in the envelope as data, because a path is not a URL.
+    becomes `/attachments/<n>/<name>` if its path is an absolute URL; otherwise it stays in the
+    envelope as data, because a path is not a URL.
 
     Arguments:
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
@@ -108,19 +96,17 @@ def to_body(
             sends to a model (the default for JSON text), or "beside" it, as the `rest` of the
             result (the default for anything else).
         limits: what to take before refusing.
-        files: contents of attachments by path.
 
     Raises:
         DecodeError: it has more bytes or parts than the limits allow.
         EnvelopeError: it is not a strict JSON object, or nested too deep.
-        DigestMismatch: a file has another hash than its attachment declares.
 
     Examples:
         >>> body = to_body('{"protocol_message": {"payload": {"task": "Fix it"}}}').or_raise()
         >>> body.names(), body[0].read_json()
         (['/olympus/envelope.json'], {'task': 'Fix it'})
     """
-    return _OlympusFormat(files or {}).to_body(message, rest, limits)
+    return _FORMAT.to_body(message, rest, limits)
 
 
 to_bodies = bodies_of(to_body)
@@ -170,7 +156,6 @@ def build(
     message_type: str,
     correlation_id: str,
     task_id: str,
-    policy: AccessPolicy | None = None,
     header: Mapping[str, Any] | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Converted[dict[str, Any]]:
@@ -183,10 +168,9 @@ def build(
         message_type: "ASSIGN", "RESULT", ...
         correlation_id: the work unit, such as "issue-42" or "pr-7".
         task_id: the sender's task in the orchestrator's registry.
-        policy: has the persona definition of the receiver; without one it is
-            `governance/personas/agentic/NAME.md`, as in the format's own repository.
         header: members to use in place of those filled in, such as
-            `{"envelope": {"session_id": "s-1"}}`.
+            `{"envelope": {"session_id": "s-1"}}`. Without another `persona`, the receiver's is
+            `governance/personas/agentic/NAME.md`, as in the format's own repository.
         clock: the time now.
 
     Returns:
@@ -218,7 +202,7 @@ def build(
         "context_attachments": [],
     }
     _FORMAT.check_header(header)
-    envelope = _fill_in(with_header(defaults, header or {}), policy)
+    envelope = _fill_in(with_header(defaults, header or {}))
     return _FORMAT.carry(envelope, body, _FORMAT.iter_findings)
 
 
@@ -228,7 +212,6 @@ def reply(
     *,
     message_type: str,
     task_id: str,
-    policy: AccessPolicy | None = None,
     header: Mapping[str, Any] | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Converted[dict[str, Any]]:
@@ -239,7 +222,6 @@ def reply(
         body: the payload.
         message_type: see `build`, which also says what the losses are.
         task_id: see `build`.
-        policy: see `build`.
         header: see `build`.
         clock: the time now.
 
@@ -259,13 +241,12 @@ def reply(
         message_type=message_type,
         correlation_id=member(before, "correlation_id"),
         task_id=task_id,
-        policy=policy,
         header=with_header(inherited, header or {}),
         clock=clock,
     )
 
 
-def _fill_in(envelope: dict[str, Any], policy: AccessPolicy | None) -> dict[str, Any]:
+def _fill_in(envelope: dict[str, Any]) -> dict[str, Any]:
     """Fill in what repeats or follows from another member, even from one of a header."""
     stated, claims = envelope["envelope"], envelope["authentication"]
     copied = {
@@ -274,16 +255,9 @@ def _fill_in(envelope: dict[str, Any], policy: AccessPolicy | None) -> dict[str,
     }
     if isinstance(claims, dict):
         claims = {**copied, **claims}
-    persona = envelope["persona"] or _persona(text_of(stated, "target_agent"), policy)
-    return {**envelope, "authentication": claims, "persona": persona}
-
-
-def _persona(agent: str, policy: AccessPolicy | None) -> str:
-    """Return the path of an agent's persona definition; empty if nothing says it."""
-    if policy is None:
-        return f"governance/personas/agentic/{agent}.md" if agent else ""
-    boundary = policy.boundaries.get(agent)
-    return boundary.persona if boundary is not None else ""
+    target = text_of(stated, "target_agent")
+    persona = f"governance/personas/agentic/{target}.md" if target else ""
+    return {**envelope, "authentication": claims, "persona": envelope["persona"] or persona}
 
 
 class _OlympusFormat(Carrier):
@@ -296,35 +270,19 @@ class _OlympusFormat(Carrier):
     kinds = (dict,)
     formal = frozenset({"envelope", "authentication", "protocol_message"})
 
-    def __init__(self, files: Files) -> None:
-        self._files = files
-
     def iter_findings(self, message: dict[str, Any]) -> Iterator[Finding]:
         return iter_findings(message, strict=True)
 
-    def slots(self, message: dict[str, Any]) -> Iterator[Slot]:
-        for slot, _ in _attachments(message):
-            yield slot
-
     def links(self, message: dict[str, Any]) -> Iterator[Part]:
-        for slot, attachment in _attachments(message):
-            path = text_of(attachment, "path")
+        for number, attachment in enumerate(objects_in(message, "context_attachments"), 1):
+            path, declared = text_of(attachment, "path"), attachment.get("hash")
             # A path in the repository is not a URL, so nobody could read it.
             if is_absolute_url(path):
-                about = _about(attachment)
-                yield Part(url=path, name=slot.name, digest=slot.digest, metadata=about)
-
-    def files(self, message: dict[str, Any]) -> Iterator[Part]:
-        for slot, attachment in _attachments(message):
-            path = text_of(attachment, "path")
-            if path not in self._files:
-                continue
-            content: Any = self._files[path]
-            part = Part(content, name=slot.name, metadata=_about(attachment))
-            # The signature of the envelope covers this hash, so other bytes are not its attachment.
-            if slot.digest is not None and part.digest != slot.digest:
-                raise DigestMismatch(f"attachment {quote(path)}", slot.digest, str(part.digest))
-            yield part
+                name = numbered_name("/attachments", number, path)
+                digest = declared if is_digest(declared) else None
+                # The hash is the digest of the part.
+                about = {key: value for key, value in attachment.items() if key != "hash"}
+                yield Part(url=path, name=name, digest=digest, metadata=about)
 
     def urls(self, message: dict[str, Any]) -> Iterator[str]:
         return (text_of(each, "path") for each in objects_in(message, "context_attachments"))
@@ -339,17 +297,4 @@ class _OlympusFormat(Carrier):
         return {**message, "context_attachments": [*before, *added]}
 
 
-_FORMAT = _OlympusFormat({})
-
-
-def _attachments(envelope: dict[str, Any]) -> Iterator[tuple[Slot, dict[str, Any]]]:
-    """Yield the attachments of an envelope, each after the place of its content in a body."""
-    for number, attachment in enumerate(objects_in(envelope, "context_attachments"), 1):
-        name = numbered_name("/attachments", number, attachment.get("path"))
-        declared = attachment.get("hash")
-        yield Slot(name, declared if is_digest(declared) else None), attachment
-
-
-def _about(attachment: dict[str, Any]) -> dict[str, Any]:
-    # The hash is the digest of the part.
-    return {name: value for name, value in attachment.items() if name != "hash"}
+_FORMAT = _OlympusFormat()

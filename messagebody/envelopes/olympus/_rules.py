@@ -2,12 +2,12 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from messagebody._core import require_iterable, strict_json
+from messagebody._core import strict_json
 from messagebody.envelopes._json_schema import iter_violations
-from messagebody.envelopes._values import Problem, list_in, member, read, read_object, show, text_of
+from messagebody.envelopes._values import Problem, list_in, member, read, show
 from messagebody.envelopes.olympus._schema import SCHEMA
 from messagebody.findings import Finding, pointer, validator_of, verdict_of
 
@@ -152,57 +152,6 @@ def iter_findings(envelope: Any, *, strict: bool = False) -> Iterator[Finding]:
         yield _finding(broken.keyword, broken.where, broken.problem, broken.rule)
     if strict:
         yield from iter_prose_findings(value)
-
-
-def iter_chain_findings(envelopes: Iterable[Any]) -> Iterator[Finding]:
-    """Yield what is wrong between envelopes, given in the order in which they were sent.
-
-    An envelope names an earlier one as its parent, or none; it belongs to the session and to the
-    work unit (`correlation_id`) of its parent; no two envelopes have the same id. `iter_findings`
-    checks each envelope by itself.
-
-    Arguments:
-        envelopes: parsed JSON values, or JSON texts.
-
-    Raises:
-        EnvelopeError: an envelope is not a JSON object.
-
-    Examples:
-        >>> envelopes = [{"envelope": {"message_id": "msg-1", "session_id": "s"}},
-        ...              {"envelope": {"message_id": "msg-2", "session_id": "t"},
-        ...               "authentication": {"parent_message_id": "msg-1"}}]
-        >>> for finding in iter_chain_findings(envelopes):
-        ...     print(finding)
-        envelope 1 /envelope/session_id: the parent's is 's', got 't' (parent-session)
-    """
-    earlier: dict[str, Any] = {}
-    hint = "[envelope] is a chain of one"
-    for index, value in enumerate(require_iterable(envelopes, "envelopes in a list", hint=hint)):
-        envelope = read_object(value, "an envelope")
-        for check, path, problem in _in_chain(envelope, earlier):
-            place = f"envelope {index} {path}"
-            yield Finding(check, pointer(index) + path, problem, rule="chain", place=place)
-        earlier.setdefault(text_of(envelope, "envelope", "message_id"), envelope)
-
-
-def _in_chain(envelope: Any, earlier: Mapping[str, Any]) -> Iterator[Problem]:
-    own = text_of(envelope, "envelope", "message_id")
-    if own and own in earlier:
-        yield (
-            "message-id-repeated",
-            "/envelope/message_id",
-            f"an earlier envelope is {show(own)}",
-        )
-    named = text_of(envelope, "authentication", "parent_message_id")
-    if named and named not in earlier:
-        yield "parent-unknown", _PARENT, f"no earlier envelope is {show(named)}"
-    elif named:
-        for check, name in (("session", "session_id"), ("work-unit", "correlation_id")):
-            theirs = member(earlier[named], "envelope", name)
-            mine = member(envelope, "envelope", name)
-            if mine != theirs:
-                problem = f"the parent's is {show(theirs)}, got {show(mine)}"
-                yield f"parent-{check}", pointer("envelope", name), problem
 
 
 is_valid = verdict_of(iter_findings)

@@ -10,7 +10,7 @@ from messagebody.envelopes.sentient._chain import (
     iter_findings,
     validate,
 )
-from messagebody.envelopes.sentient._forward import Forwarded, forward, forward_chain
+from messagebody.envelopes.sentient._forward import Forwarded, forward
 from messagebody.envelopes.sentient._mapping import (
     build,
     detect,
@@ -32,7 +32,6 @@ __all__ = [
     "build",
     "detect",
     "forward",
-    "forward_chain",
     "from_bodies",
     "from_body",
     "is_valid",

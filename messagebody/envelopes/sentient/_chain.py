@@ -1,6 +1,6 @@
 """A chain of Sentient messages, and the findings about it."""
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -63,7 +63,6 @@ CHECKS: dict[str, Check] = {
     "S006": Check(_ERROR, _INFERRED, "executed_at is an ISO 8601 date and time"),
     "S007": Check(_ERROR, _INFERRED, "sequence numbers are at least 1, retry_count at least 0"),
     "S008": Check(_ERROR, _INFERRED, "reference ids are src_N, store_N and derived_N"),
-    "S009": Check(_WARNING, _INFERRED, "the time zone exists and agrees with executed_at"),
     "M001": Check(_ERROR, _STATED, "request_id is the parent's"),
     "M002": Check(_ERROR, _STATED, "session_id is the parent's"),
     "M003": Check(_ERROR, _STATED, "sequence_number is the parent's plus one"),
@@ -93,14 +92,12 @@ CHECKS: dict[str, Check] = {
     "P004": Check(_ERROR, _INFERRED, "every mentioned reference is declared"),
     "A001": Check(_WARNING, _STATED, "governance files are paths from the repository's root"),
     "A002": Check(_WARNING, _STATED, "the reasoning is not blank; it names one of rule_names"),
-    "A003": Check(_WARNING, _INFERRED, "governance files are among the known ones"),
 }
 
 
 def iter_findings(
     messages: Any,
     *,
-    known_files: Container[str] | None = None,
     rule_names: Collection[str] | None = None,
 ) -> Iterator[Finding]:
     """Yield everything that is wrong with a chain, message by message, sorted within each.
@@ -111,7 +108,6 @@ def iter_findings(
     Arguments:
         messages: a chain, in the order it was sent: parsed JSON, or JSON text, as a whole or
             message by message; a single message is a chain of one.
-        known_files: the existing governance files; without it, any path from the root is accepted.
         rule_names: names of governance rules. A reasoning must mention one of them; without it, any
             reasoning that is not blank is accepted.
 
@@ -137,7 +133,7 @@ def iter_findings(
         registered = sessions.setdefault(session, {})
         problems = {
             *_iter_problems(value, parent, earlier),
-            *iter_audit_problems(value, known_files, rule_names),
+            *iter_audit_problems(value, rule_names),
             *iter_resource_problems(value, parent, registered),
         }
         # A set, because two rules can find the same problem; sorted, so that the order is stable.

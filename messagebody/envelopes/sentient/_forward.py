@@ -1,7 +1,7 @@
 """Forwarding: reading a Sentient message, and passing it on with the ids of its chain."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
@@ -131,37 +131,6 @@ def forward(message: Message, parent: Message | None = None) -> Forwarded:
     if before:
         copied = _with_ids_of(before[0], copied)
     return Forwarded(copied, found, evidence(message))
-
-
-def forward_chain(messages: Iterable[Message]) -> list[Forwarded]:
-    """Forward the messages of a chain, each with the ids of its forwarded parent.
-
-    So if one message makes up a request id, the messages that answer it don't get that id.
-
-    Arguments:
-        messages: parsed JSON, or JSON text, in the order they were sent.
-
-    Examples:
-        >>> first = {"message_id": "m1", "metadata": {"request_id": "r1", "session_id": "s1"}}
-        >>> second = {"message_id": "m2",
-        ...           "metadata": {"request_id": "made up", "parent_message_id": "m1"}}
-        >>> third = {"message_id": "m3",
-        ...          "metadata": {"request_id": "made up", "parent_message_id": "m2"}}
-        >>> forwarded = forward_chain([first, second, third])
-        >>> [each.message["metadata"]["request_id"] for each in forwarded]
-        ['r1', 'r1', 'r1']
-    """
-    forwarded: list[Forwarded] = []
-    earlier: dict[str, dict[str, Any]] = {}
-    for message in messages:
-        value, _ = read_leniently(message)
-        # The forwarded parent has the right ids.
-        parent = earlier.get(text_of(value, "metadata", "parent_message_id"))
-        done = forward(message, parent)
-        forwarded.append(done)
-        if name := text_of(done.message, "message_id"):
-            earlier.setdefault(name, done.message)
-    return forwarded
 
 
 def _with_ids_of(parent: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:

@@ -1,17 +1,13 @@
 """The rules of a Sentient chain: lineage, resources, mentions and times."""
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any, Final, NamedTuple
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from messagebody._core import strict_json
 from messagebody.envelopes._values import Problem, list_in, member, objects_in, show, text_of
 from messagebody.findings import pointer
-
-_ANY_ZONE = "Etc/UTC"
 
 
 def moment(text: object) -> datetime | None:
@@ -28,36 +24,6 @@ def moment(text: object) -> datetime | None:
         return datetime.fromisoformat(text.upper())
     except ValueError:
         return None
-
-
-def zone_problem(when: datetime, name: str) -> str | None:
-    """Return why the name of a time zone contradicts a time; None if it doesn't or is unknown."""
-    zone = _zone(name)
-    if zone is None:  # a machine without the database can't tell
-        return "no time zone has that name" if _zone(_ANY_ZONE) else None
-    if when.tzinfo is None:
-        return None
-    try:
-        there = when.astimezone(zone).utcoffset()
-    except OverflowError:  # the first and last day of the calendar
-        return None
-    if there == when.utcoffset():
-        return None
-    return f"its offset then is {_offset(there)}, executed_at says {_offset(when.utcoffset())}"
-
-
-@lru_cache(maxsize=256)  # names come from messages
-def _zone(name: str) -> ZoneInfo | None:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return None
-
-
-def _offset(offset: timedelta | None) -> str:
-    minutes = round((offset or timedelta()).total_seconds() / 60)
-    sign = "-" if minutes < 0 else "+"
-    return f"{sign}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
 
 
 Parent = dict[str, Any] | None
@@ -405,18 +371,11 @@ _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[/~]")
 
 
 def iter_time_problems(message: dict[str, Any]) -> Iterator[Problem]:
-    """Yield invalid times, and time zones that contradict them."""
-    written, zone = (member(message, "timestamp", name) for name in ("executed_at", "timezone"))
-    if not isinstance(written, str):
-        return
-    when = moment(written)
-    if when is None:
+    """Yield a time that is not one."""
+    written = member(message, "timestamp", "executed_at")
+    if isinstance(written, str) and moment(written) is None:
         example = "a date and time such as 2026-01-27T14:30:52+08:00"
         yield "S006", "/timestamp/executed_at", f"{example} is expected, got {show(written)}"
-        return
-    problem = zone_problem(when, zone) if isinstance(zone, str) else None
-    if problem:
-        yield "S009", "/timestamp/timezone", f"{show(zone)}: {problem}"
 
 
 def iter_error_problems(message: dict[str, Any]) -> Iterator[Problem]:
@@ -437,20 +396,14 @@ def iter_error_problems(message: dict[str, Any]) -> Iterator[Problem]:
 
 
 def iter_audit_problems(
-    message: dict[str, Any],
-    known_files: Container[str] | None,
-    rule_names: Iterable[str] | None,
+    message: dict[str, Any], rule_names: Iterable[str] | None
 ) -> Iterator[Problem]:
     """Yield audit data that does not lead to the rules that were applied."""
     for index, path in enumerate(list_in(message, "audit", "governance_files_consulted")):
         place = pointer("audit", "governance_files_consulted", index)
-        if not isinstance(path, str):
-            continue
-        if not _is_from_root(path):
+        if isinstance(path, str) and not _is_from_root(path):
             problem = f"a path such as context/governance/audit.md is expected, got {show(path)}"
             yield "A001", place, problem
-        elif known_files is not None and path not in known_files:
-            yield "A003", place, f"no known file has the path {show(path)}"
     reasoning = member(message, "audit", "reasoning")
     if not isinstance(reasoning, str):
         return

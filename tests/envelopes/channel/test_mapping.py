@@ -1,6 +1,5 @@
 """Chats become bodies and come back; bodies travel in chats and come back."""
 
-import asyncio
 import contextlib
 import json
 from typing import Any
@@ -263,54 +262,30 @@ class TestHostileSidecars:
             assert isinstance(chat, dict)
 
 
-class TestBodyChat:
+class TestAgentOfBodies:
     """An agent that takes a body, behind a channel."""
 
     class Room(channel.Channel):
         connector_id = external_provider = "room"
 
-        def __init__(self, agent: Any) -> None:
-            super().__init__("demo", channel.body_chat(agent))
-            self.sent: list[str] = []
-
         def send_response(self, text: str, data: dict[str, Any]) -> None:
-            self.sent.append(text)
+            self.sent = text
 
     def test_message_with_attachments_reaches_the_agent_and_its_reply_goes_back(self) -> None:
         """End to end: attachments are parts, parts of the reply are attachments."""
 
-        def agent(body: MessageBody) -> MessageBody:
+        def chat(given: dict[str, Any]) -> dict[str, Any]:
+            body = channel.to_body(given).or_raise()
             (image,) = body.list("/attachments/**", content_type="image/*")
             reply = MessageBody([Part(f"{body.read_text()} {image.url}")])
             reply.add(b"GIF89a", name="/cats.gif")
-            return reply
+            return channel.from_body(reply, role="assistant").or_raise()
 
-        room = self.Room(agent)
+        room = self.Room("demo", chat)
         files = [{"url": IMAGE, "mime_type": "image/png"}]
         result = room.handle({"text": "Seen", "attachments": files})
-        assert room.sent == [f"Seen {IMAGE}"]
-        assert isinstance(result, dict)
+        assert room.sent == f"Seen {IMAGE}"
         assert channel.to_body(result, rest="part").value["/cats.gif"].read_bytes() == b"GIF89a"
-
-    def test_text_and_chat_output_and_refusals(self) -> None:
-        """An agent may answer with less than a body."""
-        refusal = channel.Unanswered("busy", "Later.")
-        for answer, said in (("Hi", "Hi"), ({"reply": "Hi"}, "Hi"), (refusal, "Later.")):
-            room = self.Room(lambda body, answer=answer: answer)
-            room.handle({"text": "a"})
-            assert room.sent == [said]
-
-    def test_asynchronous_agents(self) -> None:
-        """They are awaited, and anything but a body is what it is to a channel."""
-
-        async def agent(body: MessageBody) -> Any:
-            return body.read_text() if body.read_text() != "number" else 5
-
-        room = self.Room(agent)
-        assert asyncio.run(room.ahandle({"text": "Hi"}))
-        assert not asyncio.run(room.ahandle({"text": "number"}))
-        assert room.sent[0] == "Hi"
-        assert "unexpected result type" in room.sent[1]
 
 
 class TestFindings:

@@ -122,6 +122,13 @@ class TestVerdicts:
         assert [(f.check, f.rule) for f in found] == [(check, "prose")]
         assert olympus.is_valid(envelope(**changes))
 
+    def test_a_message_is_not_its_own_parent(self) -> None:
+        odd = envelope()
+        odd["authentication"]["parent_message_id"] = odd["envelope"]["message_id"]
+        assert olympus.is_valid(odd)
+        [finding] = olympus.iter_findings(odd, strict=True)
+        assert finding.check == "parent-message-id"
+
     def test_same_file_with_two_sections_is_no_repetition(self) -> None:
         section = {"type": "config", "path": "project.yaml", "section": "governance"}
         assert olympus.is_valid(envelope(context_attachments__0=section), strict=True)
@@ -404,6 +411,14 @@ def other(profile: str) -> str:
 
 
 class TestBoundary:
+    def test_a_policy_that_is_misspelt_is_refused(self) -> None:
+        assert repr(POLICY) == "<AccessPolicy: 9 senders, 9 receivers>"
+        for wrong in ({"withhold": ["a"]}, {"sections": "all"}, 5):
+            data = copy.deepcopy(DATA)
+            data["boundaries"]["coder"]["attachments"]["config"] = wrong
+            with pytest.raises(InvalidArgument, match="a policy"):
+                olympus.AccessPolicy.from_dict(data)
+
     def test_unlisted_receiver_receives_nothing(self) -> None:
         value = envelope(envelope__target_agent="x")
         found = [f.check for f in olympus.iter_boundary_findings(value, POLICY)]
@@ -614,52 +629,3 @@ class TestReplay:
         for thread in threads:
             thread.join()
         assert sorted(fresh) == [*range(20)]
-
-
-class TestChain:
-    """Several envelopes of one session, in the order they were sent."""
-
-    def chain(self, *changes: dict[str, Any]) -> list[str]:
-        """Return the checks that fail in a chain of three good envelopes, changed."""
-        made = [envelope() for _ in range(3)]
-        for index, each in enumerate(made):
-            each["envelope"]["message_id"] = f"msg-{index}"
-            each["authentication"]["parent_message_id"] = f"msg-{index - 1}" if index else ""
-        for each, change in zip(made, changes, strict=False):
-            for path, value in change.items():
-                section, name = path.split("__")
-                each[section][name] = value
-        found = [*olympus.iter_chain_findings(made)]
-        assert found == [*olympus.iter_chain_findings(map(json.dumps, made))]
-        return [f"{each.index} {each.check}" for each in found]
-
-    def test_good_chains(self) -> None:
-        assert self.chain() == []
-        # One sender assigns work to several.
-        assert self.chain({}, {}, {"authentication__parent_message_id": "msg-0"}) == []
-
-    @pytest.mark.parametrize(
-        ("change", "check"),
-        [
-            ({"envelope__message_id": "msg-0"}, "2 message-id-repeated"),
-            ({"authentication__parent_message_id": "msg-7"}, "2 parent-unknown"),
-            ({"authentication__parent_message_id": "msg-2"}, "2 parent-unknown"),
-            ({"envelope__session_id": "session-2"}, "2 parent-session"),
-            ({"envelope__correlation_id": "pr-1"}, "2 parent-work-unit"),
-        ],
-    )
-    def test_each_check(self, change: dict[str, Any], check: str) -> None:
-        assert self.chain({}, {}, change) == [check]
-
-    def test_what_is_no_chain(self) -> None:
-        with pytest.raises(InvalidArgument):
-            list(olympus.iter_chain_findings(json.dumps(envelope())))
-        with pytest.raises(EnvelopeError):
-            list(olympus.iter_chain_findings(["[]"]))
-
-    def test_a_message_is_not_its_own_parent(self) -> None:
-        odd = envelope()
-        odd["authentication"]["parent_message_id"] = odd["envelope"]["message_id"]
-        assert olympus.is_valid(odd)
-        [finding] = olympus.iter_findings(odd, strict=True)
-        assert finding.check == "parent-message-id"

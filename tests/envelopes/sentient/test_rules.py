@@ -1,8 +1,7 @@
-"""Sentient chains: the rules behind the rows, forwarding, the graph."""
+"""Sentient chains: the rules behind the rows, and forwarding."""
 
 import copy
 import json
-import zoneinfo
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody.envelopes import sentient
-from messagebody.envelopes.sentient import _rules as rules
 from messagebody.errors import EnvelopeError
 from tests.effort import examples
 
@@ -87,9 +85,6 @@ RULES = [
      [(0, "S006", "/timestamp/executed_at")]),
     ("ex1", [("0/timestamp/executed_at", "2026-01-27T14:30:52")], []),
     ("ex1", [("0/timestamp/executed_at", "0001-01-01T00:00:00+08:00")], []),
-    ("ex1", [("0/timestamp/executed_at", "2026-01-27T16:30:52Z")],
-     [(0, "S009", "/timestamp/timezone")]),
-    ("ex1", [("0/timestamp/timezone", "Mars/Olympus")], [(0, "S009", "/timestamp/timezone")]),
     ("ex12", [("1/timestamp/executed_at", "2026-01-27T10:00:00")], []),
     # continuity
     ("ex12", [("1/metadata/parent_message_id", "msg-nobody")],
@@ -203,12 +198,6 @@ class TestChain:
         impostor = root | {"agent": {"name": "impostor", "type": "governance"}}
         assert found([root, impostor, child]) == [(1, "C004", "/message_id")]
 
-    def test_known_files(self) -> None:
-        known = {"context/application.md", "context/governance/message_format.md",
-                 "context/governance/audit.md"}  # fmt: skip
-        place = "/audit/governance_files_consulted/3"
-        assert found(BASES["ex1"], known_files=known) == [(0, "A003", place)]
-
     @pytest.mark.parametrize(
         "message",
         ["[]", "nonsense", '{"a": 1, "a": 2}', '{"a": NaN}', '{"a": "\\ud800"}', 7, None,
@@ -235,30 +224,7 @@ class TestChain:
         rows = (VECTORS / "sentient_chains.jsonl").read_text(encoding="utf-8").split("\n")
         raised = {f["check"] for row in rows if row for f in json.loads(row)["findings"]}
         raised |= {check for _, _, expected in RULES for _, check, _ in expected}
-        assert raised | {"S000", "A003"} == set(sentient.CHECKS)
-
-    def test_without_a_zone_database_nobody_is_accused(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def nowhere(name: str) -> zoneinfo.ZoneInfo:
-            raise zoneinfo.ZoneInfoNotFoundError(name)
-
-        message = chain("ex1", ("0/timestamp/timezone", "Mars/Olympus"))
-        rules._zone.cache_clear()
-        monkeypatch.setattr(rules, "ZoneInfo", nowhere)
-        try:
-            assert found(message) == []
-        finally:
-            monkeypatch.undo()
-            rules._zone.cache_clear()
-        assert found(message) == [(0, "S009", "/timestamp/timezone")]
-
-    @pytest.mark.parametrize(
-        "name", ["../../etc/passwd", "a" * 5_000, "\x00", "America", "", "/etc"]
-    )
-    def test_odd_zone_names_are_no_zones(self, name: str) -> None:
-        message = chain("ex1", ("0/timestamp/timezone", name))
-        assert found(message) == [(0, "S009", "/timestamp/timezone")]
+        assert raised | {"S000"} == set(sentient.CHECKS)
 
     @settings(max_examples=examples(150))
     @given(st.data())
@@ -354,17 +320,6 @@ class TestForward:
         )
         forwarded = sentient.forward(message, parent)
         assert forwarded.message["metadata"]["session_id"] == parent["metadata"]["session_id"]
-
-    def test_a_chain_passes_no_wrong_id_on(self) -> None:
-        messages = chain(
-            "full4", ("1/metadata/request_id", "made up"), ("2/metadata/request_id", "made up")
-        )
-        forwarded = sentient.forward_chain([*messages, "nonsense"])
-        ids = {each.message["metadata"]["request_id"] for each in forwarded[:4]}
-        assert ids == {"req-20260127-143050"}
-        checks = [[finding.check for finding in each.findings] for each in forwarded]
-        assert checks == [[], ["M001"], ["M001"], [], ["S000"]]
-        assert forwarded[4].received == b"nonsense"
 
     def test_parent_without_ids_gives_none(self) -> None:
         (message,) = BASES["ex1"]
