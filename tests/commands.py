@@ -53,7 +53,7 @@ CALLS: dict[str, list[list[str]]] = {
         f"registry {name}": [["agents", *given]]
         for name, given in {
             "route": ["m", "m"], "unfed": [], "pairs": [],
-            "who": ["--feeds", "m"], "chain": ["schema.json", "schema.json"],
+            "who": ["--feeds", "m"],
             "diff": ["agents"],
         }.items()
     },

@@ -20,7 +20,7 @@ from messagebody import (
 )
 from messagebody import adapters as formats
 from messagebody import compatibility as comp
-from messagebody.agents import Agent, Registry, upgrade
+from messagebody.agents import Agent, Registry
 from messagebody.archives import directory
 from messagebody.errors import InvalidArgument
 from messagebody.storage import Bodies, open_store
@@ -116,7 +116,6 @@ ENTRANCES: dict[str, Callable[[Any], Any]] = {
     "satisfiable": comp.satisfiable,
     "simplify": comp.simplify,
     "lint": lambda v: [*comp.lint(v)],
-    "upgrade": lambda v: upgrade(v, (SCHEMA, SCHEMA)),
     "Registry": Registry,
     "Agent.from_dict": Agent.from_dict,
     "offload": lambda v: m.offload(v, MEMORY),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from messagebody._core import face
 from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_cards
-from messagebody.agents._agreement import AgentCompatibility, Upgrade, upgrade
+from messagebody.agents._agreement import AgentCompatibility
 from messagebody.agents._exchanges import Direction, Exchange, KindAnswer
 from messagebody.agents._graphs import AgentGraph, GraphEdge
 from messagebody.agents._impact import Impact, pair_text
@@ -32,14 +32,12 @@ __all__ = [
     "Registry",
     "ToolBreak",
     "ToolsDifference",
-    "Upgrade",
     "diff_tools",
     "holds_tools",
     "negotiate",
     "pair_text",
     "read_agents",
     "read_cards",
-    "upgrade",
 ]
 
 if not TYPE_CHECKING:  # a type checker would assume that the module has every name

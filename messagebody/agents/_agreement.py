@@ -1,20 +1,15 @@
-"""Two agents: the output of one for the other's input, and every kind of exchange between them.
-
-And one agent in the place of another: whether an upgrade is safe.
-"""
+"""Two agents: the output of one for the other's input, and every kind of exchange between them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import attrs
 
-from messagebody._core import DEFAULT_STEPS
 from messagebody.agents._agents import Agent
 from messagebody.agents._exchanges import KindAnswer, check_kinds
 from messagebody.compatibility import Compatibility, Reason, check
 from messagebody.errors import InvalidArgument
 from messagebody.findings import Finding
-from messagebody.schema import MessageBodySchema
 
 _ALL_NAMES: Final = "/**"
 
@@ -97,47 +92,6 @@ def check_agents(client: Any, server: Any, **settings: Any) -> AgentCompatibilit
         answer.max_steps, decision=answer._decision, exchanges=exchanges,
         findings=(*_findings(client), *_findings(server)),
     )  # fmt: skip
-
-
-@attrs.frozen(eq=False)
-class Upgrade:
-    """Whether an agent can be replaced; true only if all its senders and receivers stay compatible.
-
-    Arguments:
-        input: whether the new agent accepts every body that the old one accepted.
-        output: whether the old agent could have sent every body that the new one sends.
-    """
-
-    input: Compatibility
-    output: Compatibility
-
-    def __bool__(self) -> bool:
-        return bool(self.input) and bool(self.output)
-
-
-def upgrade(
-    old: tuple[MessageBodySchema, MessageBodySchema],
-    new: tuple[MessageBodySchema, MessageBodySchema],
-    *,
-    lenient: bool = False,
-    max_steps: int = DEFAULT_STEPS,
-) -> Upgrade:
-    """Decide whether an agent's new input and output schemas are safe for its neighbours.
-
-    Arguments:
-        old: its present input and output schema.
-        new: its input and output schema after the upgrade.
-        lenient: readers ignore parts they do not know.
-        max_steps: the budget for each of the two questions.
-    """
-    for pair in (old, new):
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InvalidArgument("a pair of schemas, (input, output)", pair)
-    return Upgrade(
-        check(old[0], new[0], lenient=lenient, max_steps=max_steps),
-        # The other way round: readers of the old output must be able to read the new output.
-        check(new[1], old[1], lenient=lenient, max_steps=max_steps),
-    )
 
 
 def _findings(agent: Agent) -> Iterator[Finding]:

@@ -160,7 +160,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         self._entries: dict[str, _Known] = {}
         wanted = _agents_in(agents)
         _require_different(wanted)
-        self.put_all(wanted)
+        self.put(*wanted)
 
     @classmethod
     def from_directory(
@@ -276,12 +276,8 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     def __repr__(self) -> str:
         return f"Registry({count_of(len(self), 'agent')})"
 
-    def put(self, agent: Agent) -> None:
-        """Add an agent, or put it in the place of the one of its name."""
-        self.put_all([agent])
-
-    def put_all(self, agents: Iterable[Agent]) -> None:
-        """Add or replace several agents, all of them or none.
+    def put(self, *agents: Agent) -> None:
+        """Add agents, or put each in the place of the one of its name: all of them or none.
 
         Raises:
             InvalidArgument: one of them is not an agent.
@@ -492,7 +488,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
                 is_open = direction.verdict is Verdict.UNDECIDED
                 found.add((speaker.name, taker.name, kind), None if is_open else bool(direction))
 
-    # Chains
+    # Routes
 
     def route(self, sender: str, taker: str) -> list[str] | None:
         """Return the shortest chain of agents through which a message of one reaches another.
@@ -505,36 +501,17 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         """
         for name in (sender, taker):
             self._entry(name)
-        return self._shortest([sender], {taker})
-
-    def chain(self, have: MessageBodySchema, want: MessageBodySchema) -> list[str] | None:
-        """Return the shortest chain of agents from one schema to another.
-
-        Arguments:
-            have: what there is; `MessageBodySchema.infer(body)` for a body.
-            want: the schema that is wanted.
-
-        Returns:
-            The names of agents in order; an empty list if no agent is needed; None if no chain
-            leads there.
-        """
-        if check(have, want, lenient=self._lenient, max_steps=self._steps):
-            return []
-        return self._shortest(self.takers(have), set(self.senders(want)))
-
-    def _shortest(self, start: Iterable[str], goals: set[str]) -> list[str] | None:
-        """Return the shortest path from one of some agents to another, breadth first."""
         # By hand: a library needs the graph of all pairs, and a search sees only a few.
         entries = self._entries
-        before: dict[str, str | None] = dict.fromkeys(start)
-        waiting = list(before)
+        before: dict[str, str | None] = {sender: None}
+        waiting = [sender]
         for name in waiting:  # which grows meanwhile
-            if name in goals:
+            if name == taker:
                 return _path(before, name)
-            for taker in self._takers(entries[name].output, entries):
-                if taker not in before:
-                    before[taker] = name
-                    waiting.append(taker)
+            for following in self._takers(entries[name].output, entries):
+                if following not in before:
+                    before[following] = name
+                    waiting.append(following)
         return None
 
     # Graphs
@@ -573,47 +550,6 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         return self.graph().to_dot()
 
     # Exchanges
-
-    def answerers(self, of: str, kind: str = "interrupt") -> Neighbours:
-        """Return the other agents that can answer what an agent asks.
-
-        They surely take whatever it sends of that kind, and what they answer is surely what it
-        expects.
-
-        Arguments:
-            of: the name of the agent that asks.
-            kind: the kind of exchange.
-
-        Raises:
-            AgentNotFound: there is no such agent.
-
-        Examples:
-            >>> from messagebody.agents import Exchange
-            >>> nothing = MessageBodySchema()
-            >>> text = MessageBodySchema([(None, "text/*", True)])
-            >>> asks = {"interrupt": Exchange(sends=text, answers=text)}
-            >>> helps = {"interrupt": Exchange(takes=text, answers=text)}
-            >>> registry = Registry([
-            ...     Agent("editor", nothing, nothing, exchanges=asks),
-            ...     Agent("desk", nothing, nothing, exchanges=helps),
-            ... ])
-            >>> registry.answerers("editor")
-            ['desk']
-        """
-        asked = self[of].exchanges.get(kind, Exchange())
-        found = Neighbours()
-        for name, agent in self.items():
-            taken = agent.exchanges.get(kind)
-            if name == of or taken is None:
-                continue
-            direction = check_direction(
-                (of, asked), (name, taken), lenient=self._lenient, max_steps=self._steps
-            )
-            if direction:
-                found.append(name)
-            elif direction is not None and direction.verdict is Verdict.UNDECIDED:
-                found.undecided.append(name)
-        return found
 
     def broken_exchanges(
         self, route: Iterable[str] | None = None

@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 from messagebody import Agent, Exchange, MessageBodySchema, check
-from messagebody.agents import Registry, upgrade
+from messagebody.agents import Registry
 from messagebody.compatibility import Verdict
-from messagebody.errors import AgentNotFound, InvalidArgument, InvalidSchema
+from messagebody.errors import InvalidArgument, InvalidSchema
 from tests.agents.brute_force import compare_exchanges
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "agreement" / "exchanges.jsonl"
@@ -137,13 +137,6 @@ class TestRegistry:
         assert impact
         assert impact.lost_exchanges == ()
 
-    def test_who_can_answer(self) -> None:
-        registry = Registry([self.ASKS, self.DESK, self.EYES])
-        assert registry.answerers("asks") == ["desk"]
-        assert registry.answerers("asks", "review") == []
-        with pytest.raises(AgentNotFound):
-            registry.answerers("nobody")
-
     def test_which_kind_breaks(self) -> None:
         registry = Registry([self.ASKS, self.DESK, self.EYES])
         assert registry.broken_exchanges(["desk", "asks"]) is not None
@@ -157,26 +150,3 @@ class TestRegistry:
         Registry([self.ASKS, self.DESK]).to_directory(tmp_path)
         registry = Registry.from_directory(tmp_path)
         assert registry["asks"] == self.ASKS
-        assert registry.answerers("asks") == ["desk"]
-
-
-class TestUpgrade:
-    OLD = MessageBodySchema([(None, "text/plain", True)])
-    NEW = MessageBodySchema([(None, "text/*", True), ("/extra", "*/*")])
-
-    def test_takes_more_and_sends_less(self) -> None:
-        assert upgrade((self.OLD, self.NEW), (self.NEW, self.OLD))
-        assert not upgrade((self.NEW, self.OLD), (self.OLD, self.OLD))
-        assert not upgrade((self.OLD, self.OLD), (self.OLD, self.NEW))
-
-    def test_has_an_answer_for_each_side(self) -> None:
-        """Readers that ignore parts do not mind another one, but another type."""
-        more = MessageBodySchema([*self.OLD, ("/extra", "*/*")])
-        assert upgrade((self.OLD, self.OLD), (self.OLD, more), lenient=True)
-        answer = upgrade((self.OLD, self.OLD), (self.NEW, self.NEW))
-        assert (bool(answer.input), bool(answer.output)) == (True, False)
-        assert answer.output.counterexample is not None
-
-    def test_says_what_a_pair_is(self) -> None:
-        with pytest.raises(InvalidArgument, match="a pair of schemas"):
-            upgrade(self.OLD, (self.OLD, self.OLD))  # type: ignore[arg-type]

@@ -252,27 +252,6 @@ class TestPairs:
             Registry([Agent("x", TEXT, TEXT), Agent("x", TEXT, TEXT)])
 
 
-class TestChain:
-    def test_shortest(self, studio: Registry) -> None:
-        """From text to sound directly, from an image by way of the poet."""
-        assert studio.chain(TEXT, AUDIO) == ["speaker"]
-        assert studio.chain(IMAGE, AUDIO) == ["poet", "speaker"]
-        assert studio.chain(schema((None, "text/html", True)), AUDIO) == [
-            "painter", "poet", "speaker",
-        ]  # fmt: skip
-
-    def test_none_needed(self, studio: Registry) -> None:
-        """What is there is what is wanted."""
-        assert studio.chain(TEXT, ANY_TEXT) == []
-
-    def test_none_there(self, studio: Registry) -> None:
-        """Nobody takes it, nobody makes it, or nothing leads there."""
-        assert studio.chain(AUDIO, TEXT) is None
-        assert studio.chain(TEXT, schema((None, "video/mp4", True))) is None
-        apart = Registry([Agent("a", TEXT, TEXT), Agent("b", IMAGE, AUDIO)])
-        assert apart.chain(TEXT, AUDIO) is None
-
-
 class TestImpact:
     def test_a_narrower_input(self, studio: Registry) -> None:
         """Who fed it before is named."""
@@ -547,7 +526,7 @@ class TestChanges:
         """The pairs of the others are not decided again."""
         *agents, newcomer = crowds.varied(301)
         registry = Registry()
-        registry.put_all(agents)
+        registry.put(*agents)
         whole = calls(lambda: list(registry.pairs()))
         before = set(registry.pairs())
 
@@ -627,7 +606,7 @@ class TestDirectories:
             Agent("a b", CLASH, AUDIO, interrupts=TEXT),
             Agent("a_b", AUDIO, TEXT),
         ]
-        studio.put_all(odd)
+        studio.put(*odd)
         studio.to_directory(tmp_path / "new" / "agents")
         again = Registry.from_directory(tmp_path / "new" / "agents")
         assert dict(again) == dict(studio)
@@ -661,7 +640,7 @@ class TestDirectories:
 def test_a_change_is_all_or_nothing(studio: Registry) -> None:
     before = [*studio.pairs()]
     with pytest.raises(InvalidArgument, match="an Agent"):
-        studio.put_all([Agent("a", TEXT, TEXT), "b"])  # type: ignore[list-item]
+        studio.put(Agent("a", TEXT, TEXT), "b")  # type: ignore[arg-type]
     assert [*studio.pairs()] == before
     with pytest.raises(InvalidArgument, match="from_directory"):
         Registry("agents")  # type: ignore[arg-type]
@@ -676,8 +655,6 @@ def test_questions(studio: Registry) -> None:
     assert studio.route("painter", "speaker") == ["painter", "poet", "speaker"]
     assert studio.route("speaker", "painter") is None
     assert studio.route("poet", "poet") == ["poet"]
-    assert studio.chain(TEXT, AUDIO) == ["speaker"]
-    assert studio.chain(IMAGE, AUDIO) == ["poet", "speaker"]
     assert studio.check("critic", "painter").verdict == "always"
     impact = studio.impact(Agent("poet", IMAGE, ANY_TEXT))
     assert (impact.lost, impact.gained) == ((("poet", "speaker"),), ())

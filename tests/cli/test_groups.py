@@ -96,8 +96,8 @@ class TestRegistry:
             "agents": ["painter", "teller"], "pairs": [["painter", "teller"]], "undecided": [],
         }  # fmt: skip
         assert read("who", agents, "--feeds", "teller") == ["painter"]
-        assert read("chain", agents, "text.json", "audio.json") == ["painter", "teller"]
-        assert read("chain", agents, "audio.json", "text.json") is None
+        assert read("route", agents, "painter", "teller") == ["painter", "teller"]
+        assert read("route", agents, "teller", "painter") is None
 
     def test_no_agents(self, shell: Shell, tmp_path: Path) -> None:
         (tmp_path / "nobody").mkdir()
@@ -109,12 +109,6 @@ class TestRegistry:
         assert shell("registry", "who", agents, "--takes", "painter").out == "teller\n"
         assert shell("registry", "who", agents, "--takes", "nobody").code == 2
         assert shell("registry", "who", agents).code == 2
-
-    def test_chain(self, shell: Shell, agents: str) -> None:
-        assert shell("registry", "chain", agents, "text.json", "audio.json").out == (
-            "painter\nteller\n"
-        )
-        assert shell("registry", "chain", agents, "audio.json", "text.json").code == 1
 
     def test_undecided_is_neither_yes_nor_no(self, shell: Shell, tmp_path: Path) -> None:
         """Every command names the pair and exits with 3."""
@@ -133,9 +127,9 @@ class TestRegistry:
             done = shell("registry", *arguments)
             assert done.code == 3, arguments
             assert "knot → knot" in done.out + done.err
-        (tmp_path / "a.json").write_text('[{"contentType": "audio/mpeg", "required": true}]')
-        (tmp_path / "b.json").write_text('[{"contentType": "text/plain", "required": true}]')
-        assert shell("registry", "chain", "hard", "a.json", "b.json").code == 3
+        sends = {"output": [{"contentType": "a/b", "required": True}]}
+        (tmp_path / "hard" / "end.json").write_text(json.dumps(sends))
+        assert shell("registry", "route", "hard", "end", "knot").code == 3
 
 
 class TestEnvelope:

@@ -184,7 +184,7 @@ def test_registry(shell: Shell, tmp_path: Path, name: str) -> None:
         ["pairs", "agents"], ["pairs", "agents", "--format", "mermaid"],
         ["pairs", "agents", "--json"],
         ["pairs", "agents", "--format", "dot"], ["who", "agents", "--feeds", "x"],
-        ["chain", "agents", "text.json", "wider.json"], ["diff", "agents", "agents"],
+        ["route", "agents", "x", "x"], ["diff", "agents", "agents"],
     ):  # fmt: skip
         done = shell("registry", *arguments)
         assert done.code == 2, arguments

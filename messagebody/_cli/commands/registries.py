@@ -11,7 +11,6 @@ import click
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.fleets import change_lines, report_change, report_tools, tool_lines
-from messagebody._cli.kinds import FILE
 from messagebody._cli.reports import FORMATS, CommandReport, answer, from_here, report_form
 from messagebody._core import count_of, escape, quote
 from messagebody.agents import Registry, diff_tools, holds_tools, pair_text
@@ -51,7 +50,7 @@ def _of_registry(function: _F) -> _F:
 
 @click.group
 def registry_command() -> None:
-    """Find the pairs that fit, chains of agents, and the pairs that a change would break.
+    """Find the pairs that fit, routes between agents, and the pairs that a change would break.
 
     REGISTRY is a directory with a JSON file for each agent, {"name", "input", "output"} or an A2A
     agent card, or a file with the tools of an MCP server.
@@ -61,7 +60,7 @@ def registry_command() -> None:
     \b
       messagebody registry pairs agents/
       messagebody registry pairs tools.json
-      messagebody registry chain agents/ have.schema.json want.schema.json
+      messagebody registry route agents/ researcher speaker
     """
 
 
@@ -87,7 +86,10 @@ def route(registry: Registry, sender: str, taker: str, *, as_json: bool) -> Exit
     """
     found = registry.route(sender, taker)
     _say_names(found, as_json=as_json)
-    return ExitCode.NO if found is None else ExitCode.YES
+    if found is None:
+        # There is no route of pairs that always fit, but one with an undecided pair could exist.
+        return _tell_undecided(list(registry.undecided())) or ExitCode.NO
+    return ExitCode.YES
 
 
 @registry_command.command
@@ -151,24 +153,6 @@ def who(registry: Registry, feeds: str | None, takes: str | None, *, as_json: bo
     _say_names(found, as_json=as_json)
     pairs = [(name, other) if feeds is None else (other, name) for other in found.undecided]
     return _tell_undecided(pairs)
-
-
-@registry_command.command
-@_of_registry
-@click.argument("have", type=FILE)
-@click.argument("want", type=FILE)
-@options.as_json
-def chain(registry: Registry, have: str, want: str, *, as_json: bool) -> ExitCode:
-    """Print the shortest chain of agents between two schemas.
-
-    HAVE is the schema of the first input, WANT of the last output. Exit code 1: there is no chain.
-    """
-    found = registry.chain(inputs.read_schema(have), inputs.read_schema(want))
-    _say_names(found, as_json=as_json)
-    if found is None:
-        # There is no chain of pairs that always fit, but one with an undecided pair could exist.
-        return _tell_undecided(list(registry.undecided())) or ExitCode.NO
-    return ExitCode.YES
 
 
 def _say_names(names: list[str] | None, *, as_json: bool) -> None:
