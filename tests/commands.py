@@ -49,17 +49,10 @@ CALLS: dict[str, list[list[str]]] = {
     "check": [["schema.json", "schema.json"]],
     "evolve": [["schema.json", "schema.json"]],
     "lint": [[BODY], ["schema.json"]],
-    **{
-        f"registry {name}": [["agents", *given]]
-        for name, given in {
-            "route": ["m", "m"], "unfed": [], "pairs": [],
-            "who": ["--feeds", "m"],
-            "diff": ["agents"],
-        }.items()
-    },
+    "registry pairs": [["agents"]],
+    "registry diff": [["agents", "agents"]],
     "workflow check": [["flow.json"], ["flow.json", "--suggest"]],
     "workflow show": [["flow.json"]],
-    "workflow flows": [["flow.json", "/links/*", "b"]],
     "workflow adapt": [["schema.json", "schema.json"]],
     "offload": [[BODY, "--to", "store", "--threshold", "0"]],
     "inline": [[BODY, "--all"], [BODY]],

@@ -51,27 +51,17 @@ class TestRegistry:
         """It is named, the others are answered, and the exit code is no yes about all."""
         card = {"name": "reader", "defaultInputModes": ["audio"], "defaultOutputModes": ["text"]}
         (tmp_path / agents / "reader.json").write_text(json.dumps(card))
-        odd = shell("registry", "who", agents, "--takes", "teller")
-        assert (odd.code, odd.out) == (0, "reader\n")
+        odd = shell("registry", "pairs", agents)
+        assert (odd.code, odd.out) == (0, "painter → teller\nteller → reader\n")
         assert "reader.json/defaultInputModes/0: the mode 'audio' is no content type" in odd.err
         (tmp_path / agents / "bad.json").write_text(json.dumps({**card, "defaultInputModes": [1]}))
         done = shell("registry", "pairs", agents)
         assert (done.code, "bad.json/defaultInputModes/0" in done.err) == (2, True)
-        none = shell("registry", "route", agents, "reader", "teller")
-        assert (none.code, "bad.json" in none.err) == (1, True)
 
     def test_the_limit_is_that_of_each_agent(self, shell: Shell, agents: str) -> None:
         refused = shell("registry", "pairs", agents, "--limit", "50 B")
         assert (refused.code, "painter.json" in refused.err) == (2, True)
         assert shell("registry", "pairs", agents, "--limit", "1 KiB").code == 0
-
-    def test_route_and_unfed(self, shell: Shell, agents: str) -> None:
-        found = shell("registry", "route", agents, "painter", "teller")
-        assert (found.code, found.out) == (0, "painter\nteller\n")
-        none = shell("registry", "route", agents, "teller", "painter", "--json")
-        assert (none.code, json.loads(none.out)) == (1, None)
-        assert "did you mean 'teller'" in shell("registry", "route", agents, "teler", "painter").err
-        assert shell("registry", "unfed", agents).out == "painter\n"
 
     def test_pairs(self, shell: Shell, agents: str) -> None:
         assert shell("registry", "pairs", agents).out == "painter → teller\n"
@@ -80,38 +70,24 @@ class TestRegistry:
         drawn = shell("registry", "pairs", agents, "--format", "mermaid")
         assert "  n0 --> n1" in drawn.out.splitlines()
         assert '|"sometimes<br/>breaks with audio/mpeg"|' in drawn.out
-        drawn = shell("registry", "pairs", agents, "--format", "dot")
-        assert "  n0 -> n1 [" in drawn.out
-        assert shell("registry", "pairs", agents, "--format", "dot", "-o", "a.dot").out == ""
-        assert Path("a.dot").read_text("utf-8") == drawn.out
+        assert shell("registry", "pairs", agents, "--format", "mermaid", "-o", "a.mmd").out == ""
+        assert Path("a.mmd").read_text("utf-8") == drawn.out
         [first, *_] = Path(agents).glob("*.json")
-        refused = shell("registry", "pairs", agents, "--format", "dot", "-o", str(first))
+        refused = shell("registry", "pairs", agents, "--format", "mermaid", "-o", str(first))
         assert (refused.code, "the result would replace it" in refused.err) == (2, True)
 
     def test_json(self, shell: Shell, agents: str) -> None:
-        def read(*arguments: str) -> object:
-            return json.loads(shell("registry", *arguments, "--json").out)
-
-        assert read("pairs", agents) == {
+        assert json.loads(shell("registry", "pairs", agents, "--json").out) == {
             "agents": ["painter", "teller"], "pairs": [["painter", "teller"]], "undecided": [],
         }  # fmt: skip
-        assert read("who", agents, "--feeds", "teller") == ["painter"]
-        assert read("route", agents, "painter", "teller") == ["painter", "teller"]
-        assert read("route", agents, "teller", "painter") is None
 
     def test_no_agents(self, shell: Shell, tmp_path: Path) -> None:
         (tmp_path / "nobody").mkdir()
-        for form in ("text", "json", "mermaid", "dot", "html"):
+        for form in ("text", "json", "mermaid", "html"):
             assert shell("registry", "pairs", "nobody", "--format", form).code == 0
 
-    def test_who(self, shell: Shell, agents: str) -> None:
-        assert shell("registry", "who", agents, "--feeds", "teller").out == "painter\n"
-        assert shell("registry", "who", agents, "--takes", "painter").out == "teller\n"
-        assert shell("registry", "who", agents, "--takes", "nobody").code == 2
-        assert shell("registry", "who", agents).code == 2
-
     def test_undecided_is_neither_yes_nor_no(self, shell: Shell, tmp_path: Path) -> None:
-        """Every command names the pair and exits with 3."""
+        """The pair is named, and the exit code is 3."""
         size, anything = 12, "{a,b}"
         again = [f"/*{c}{anything * (n - 1)}{c}*" for n in (size, 2 * size) for c in "ab"]
         hard = {
@@ -120,16 +96,8 @@ class TestRegistry:
         }
         (tmp_path / "hard").mkdir()
         (tmp_path / "hard" / "knot.json").write_text(json.dumps(hard))
-        for arguments in (
-            ["pairs", "hard"], ["who", "hard", "--feeds", "knot"],
-            ["who", "hard", "--takes", "knot"],
-        ):  # fmt: skip
-            done = shell("registry", *arguments)
-            assert done.code == 3, arguments
-            assert "knot → knot" in done.out + done.err
-        sends = {"output": [{"contentType": "a/b", "required": True}]}
-        (tmp_path / "hard" / "end.json").write_text(json.dumps(sends))
-        assert shell("registry", "route", "hard", "end", "knot").code == 3
+        done = shell("registry", "pairs", "hard")
+        assert (done.code, "knot → knot" in done.err) == (3, True)
 
 
 class TestEnvelope:

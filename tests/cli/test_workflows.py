@@ -1,4 +1,4 @@
-"""Workflows at the command line: check, show, flows, adapt."""
+"""Workflows at the command line: check, show, adapt."""
 
 import json
 from pathlib import Path
@@ -88,19 +88,6 @@ def test_undecided_has_a_code_of_its_own(shell: Shell) -> None:
     assert "undecided, the budget ended first" in annotation
 
 
-def test_flows(shell: Shell) -> None:
-    done = shell("workflow", "flows", "flow.json", "report.md", "writer")
-    assert done.code == 1
-    assert "'writer' (/in/report.md text/markdown)" in done.out
-    data = json.loads(shell("workflow", "flows", "flow.json", "/report.md", "writer", "--json").out)
-    assert data["agents"] == ["scout", "writer"]
-    assert [part["name"] for part in data["parts"]] == ["/report.md", "/in/report.md"]
-    assert shell("workflow", "flows", "flow.json", "/raw/**", "writer").code == 0
-    wrong = shell("workflow", "flows", "flow.json", "/raw/**", "riter")
-    assert wrong.code == 2
-    assert "did you mean 'writer'?" in wrong.err
-
-
 def test_adapt(shell: Shell) -> None:
     done = shell("workflow", "adapt", "out.json", "in.json")
     assert (done.code, done.out) == (0, '{"rename": ["/report.md", "/brief.md"]}\n')
@@ -129,8 +116,6 @@ def test_show_writes_a_graph(shell: Shell) -> None:
         'flowchart LR\n  n0["scout"] -.->|"sometimes<br/>mount /in"| n1["writer"]\n'
         "  linkStyle 0 stroke:#bf8700\n",
     )
-    done = shell("workflow", "show", "mended.json", "--format", "dot")
-    assert 'n0 -> n1 [color="#2da44e", label="drop /raw/**\\nmount /in"];' in done.out
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"agents": [], "edges": [["a", "b"]]}'])

@@ -1,10 +1,9 @@
 """Commands for registries: the pairs of many agents that fit."""
 
-import functools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
@@ -12,17 +11,16 @@ from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.fleets import change_lines, report_change, report_tools, tool_lines
 from messagebody._cli.reports import FORMATS, CommandReport, answer, from_here, report_form
-from messagebody._core import count_of, escape, quote
+from messagebody._core import count_of, quote
 from messagebody.agents import Registry, diff_tools, holds_tools, pair_text
 from messagebody.errors import InvalidSchema
 from messagebody.findings import Severity
 from messagebody.rendering import registry_page
 
 _LEFT_OUT = f"{__name__}.left_out"
-_GRAPHS: Final[dict[str, Callable[[Registry], str]]] = {
-    "mermaid": Registry.to_mermaid, "dot": Registry.to_dot, "html": registry_page,
+_PICTURES: Final[dict[str, Callable[[Registry], str]]] = {
+    "mermaid": Registry.to_mermaid, "html": registry_page,
 }  # fmt: skip
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _read(place: str, *, lenient: bool) -> Registry:
@@ -37,20 +35,9 @@ def _read(place: str, *, lenient: bool) -> Registry:
     return registry
 
 
-def _of_registry(function: _F) -> _F:
-    """Add the argument REGISTRY and the option `--lenient`; pass on the registry."""
-
-    @functools.wraps(function)
-    def command(directory: str, *, lenient: bool, **asked: Any) -> Any:
-        return function(_read(directory, lenient=lenient), **asked)
-
-    place = click.argument("directory", type=click.Path(exists=True), metavar="REGISTRY")
-    return place(options.lenient(command))  # type: ignore[return-value]
-
-
 @click.group
 def registry_command() -> None:
-    """Find the pairs that fit, routes between agents, and the pairs that a change would break.
+    """Find the pairs that fit, and the pairs that a change would break.
 
     REGISTRY is a directory with a JSON file for each agent, {"name", "input", "output"} or an A2A
     agent card, or a file with the tools of an MCP server.
@@ -60,7 +47,7 @@ def registry_command() -> None:
     \b
       messagebody registry pairs agents/
       messagebody registry pairs tools.json
-      messagebody registry route agents/ researcher speaker
+      messagebody registry diff main/agents agents
     """
 
 
@@ -73,50 +60,18 @@ def _code(context: click.Context, code: ExitCode | None) -> ExitCode:
 
 
 @registry_command.command
-@_of_registry
-@click.argument("sender", metavar="FROM")
-@click.argument("taker", metavar="TO")
-@options.as_json
-def route(registry: Registry, sender: str, taker: str, *, as_json: bool) -> ExitCode:
-    """Print the shortest route between two agents.
-
-    The output of FROM reaches TO through these agents.
-
-    Exit code 1: there is no route.
-    """
-    found = registry.route(sender, taker)
-    _say_names(found, as_json=as_json)
-    if found is None:
-        # There is no route of pairs that always fit, but one with an undecided pair could exist.
-        return _tell_undecided(list(registry.undecided())) or ExitCode.NO
-    return ExitCode.YES
-
-
-@registry_command.command
-@_of_registry
-@options.as_json
-def unfed(registry: Registry, *, as_json: bool) -> ExitCode:
-    """List the agents without a feeder.
-
-    No other agent is certain to send them valid input. Exit code 1: there are some.
-    """
-    found = registry.unfed()
-    _say_names(found, as_json=as_json)
-    return ExitCode.NO if found else ExitCode.YES
-
-
-@registry_command.command
-@_of_registry
-@options.form("json", *_GRAPHS, help="Output format; mermaid and dot are graphs, html is a page.")
+@click.argument("place", type=click.Path(exists=True), metavar="REGISTRY")
+@options.lenient
+@options.form("json", *_PICTURES, help="Output format; mermaid is a graph, html a page.")
 @options.output
-def pairs(registry: Registry, form: str, output: str | None) -> ExitCode:
+def pairs(place: str, form: str, output: str | None, *, lenient: bool) -> ExitCode:
     """List the pairs that always fit, the sender first.
 
     \b
       messagebody registry pairs agents/ --format mermaid
-      messagebody registry pairs agents/ --format dot | dot -Tsvg > agents.svg
       messagebody registry pairs agents/ --format html -o agents.html
     """
+    registry = _read(place, lenient=lenient)
     found, undecided = list(registry.pairs()), list(registry.undecided())
     if form == "text":
         lines = [*map(pair_text, found)]
@@ -124,42 +79,12 @@ def pairs(registry: Registry, form: str, output: str | None) -> ExitCode:
         data = {"agents": [*registry], "pairs": found, "undecided": undecided}
         lines = [json.dumps(data, indent=2)]
     else:
-        lines = [_GRAPHS[form](registry).removesuffix("\n")]
+        lines = [_PICTURES[form](registry).removesuffix("\n")]
     outputs.write_document("".join(f"{line}\n" for line in lines).encode(), output)
     terminal.remark(f"{count_of(len(found), 'pair')} of {count_of(len(registry), 'agent')}")
-    return _tell_undecided(undecided)
-
-
-def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
-    """Name the pairs that exceeded the budget, so that it is not known whether they fit."""
-    for pair in pairs:
+    for pair in undecided:
         click.echo(f"undecided within the budget: {pair_text(pair)}", err=True)
-    return ExitCode.UNDECIDED if pairs else ExitCode.YES
-
-
-@registry_command.command
-@_of_registry
-@click.option("--feeds", metavar="AGENT", help="List the agents whose output AGENT always accepts.")
-@click.option(
-    "--takes", metavar="AGENT", help="List the agents that accept everything AGENT sends."
-)
-@options.as_json
-def who(registry: Registry, feeds: str | None, takes: str | None, *, as_json: bool) -> ExitCode:
-    """List the agents that fit before or after an agent."""
-    if (feeds is None) == (takes is None):
-        raise click.UsageError("give either --feeds AGENT or --takes AGENT")
-    name = str(feeds if takes is None else takes)
-    found = registry.senders(name) if takes is None else registry.takers(name)
-    _say_names(found, as_json=as_json)
-    pairs = [(name, other) if feeds is None else (other, name) for other in found.undecided]
-    return _tell_undecided(pairs)
-
-
-def _say_names(names: list[str] | None, *, as_json: bool) -> None:
-    if as_json:
-        terminal.say_json(names)
-    else:
-        terminal.say(escape(each) for each in names or ())
+    return ExitCode.UNDECIDED if undecided else ExitCode.YES
 
 
 @registry_command.command

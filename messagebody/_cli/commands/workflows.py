@@ -7,7 +7,7 @@ import click
 
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.kinds import FILE, PATTERN
+from messagebody._cli.kinds import FILE
 from messagebody._cli.reports import answer, from_here, report_form
 from messagebody._cli.verdicts import report_workflow, workflow_lines
 from messagebody._core import escape
@@ -33,7 +33,6 @@ def workflow_command() -> None:
       messagebody workflow check flow.json
       messagebody workflow check flow.json --suggest
       messagebody workflow show flow.json -o flow.html
-      messagebody workflow flows flow.json '/private/**' publisher
       messagebody workflow adapt researcher.schema.json writer.schema.json
     """
 
@@ -72,8 +71,8 @@ def _changes(workflow: Workflow, answers: WorkflowAnswer, max_steps: int) -> lis
 @_flow
 @options.max_steps
 @click.option(
-    "--format", "form", type=click.Choice(["html", "mermaid", "dot"]), default="html",
-    help="Output format; mermaid and dot are graphs as text.",
+    "--format", "form", type=click.Choice(["html", "mermaid"]), default="html",
+    help="Output format; mermaid is the graph as text.",
 )  # fmt: skip
 @options.output
 @options.servers
@@ -91,41 +90,8 @@ def show_workflow(flow: str, form: str, max_steps: int, output: str | None) -> N
     if form == "html":
         shown = workflow_page(workflow, answers, title=escape(Path(flow).name))
     else:
-        graph = workflow.graph(answers)
-        shown = graph.to_mermaid() if form == "mermaid" else graph.to_dot()
+        shown = workflow.graph(answers).to_mermaid()
     outputs.write_text_document(shown.removesuffix("\n"), output)
-
-
-@workflow_command.command("flows")
-@_flow
-@click.argument("names", metavar="PATTERN", type=PATTERN)
-@click.argument("agent", metavar="AGENT")
-@options.as_json
-@options.servers
-def flows(flow: str, names: str, agent: str, *, as_json: bool) -> ExitCode:
-    """Say whether parts of some name can reach AGENT.
-
-    A part can if steps lead it there, and each agent in between may pass it on unchanged. The edges
-    are printed. Exit code 0: none can. 1: some can. 3: that is not known.
-
-    \b
-      messagebody workflow flows flow.json '/private/**' publisher
-    """
-    workflow = inputs.read_workflow(flow)
-    found = workflow.flows(names, agent)
-    if as_json:
-        terminal.say_json(
-            {
-                "arrives": found.arrives,
-                "agents": [*(edge.source for edge in found.edges), agent] if found.edges else [],
-                "parts": [{"name": name, "contentType": kind} for name, kind in found.stops],
-            }
-        )
-    else:
-        terminal.say(str(found))
-    if found.arrives is None:
-        return ExitCode.UNDECIDED
-    return ExitCode.NO if found.arrives else ExitCode.YES
 
 
 @workflow_command.command("adapt")
