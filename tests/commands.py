@@ -47,7 +47,6 @@ CALLS: dict[str, list[list[str]]] = {
     "json-schema": [["body"]],
     "infer": [[BODY]],
     "check": [["schema.json", "schema.json"]],
-    "evolve": [["schema.json", "schema.json"]],
     "lint": [[BODY], ["schema.json"]],
     "registry pairs": [["agents"]],
     "registry diff": [["agents", "agents"]],

@@ -43,38 +43,19 @@ class Subject:
     Arguments:
         producer: path of the producer's schema.
         consumer: path of the consumer's schema.
-        changed: path of the file whose change is checked. All findings are shown there, because the
-            other file may be anywhere. Without it, each finding is shown at the file of its schema
-            part.
         lines: the first lines of a file's schema parts, by its path; see `lines_of`.
     """
 
     producer: str
     consumer: str
-    changed: str | None = None
-    lines: Mapping[str, Sequence[int]] = attrs.field(factory=dict, kw_only=True)
-
-    @property
-    def sides(self) -> tuple[str, str]:
-        """The names of both: their paths, or "the old schema" and "the new schema" of a change."""
-        if self.changed is None:
-            return self.producer, self.consumer
-        # Both versions have the same path, so the path would not distinguish them.
-        sides = "the new schema", "the old schema"
-        return sides if self.changed == self.producer else sides[::-1]
-
-    @property
-    def title(self) -> str:
-        """The question."""
-        asked = " fits ".join(self.sides)
-        return asked if self.changed is None else f"{self.changed}: {asked}"
+    lines: Mapping[str, Sequence[int]]
 
     def place_of(self, producer_index: int | None, consumer_index: int | None) -> tuple[str, int]:
         """Return the file and the line for a finding about these parts."""
-        path = self.consumer if producer_index is None else self.producer
-        if self.changed is not None:
-            path = self.changed
-        index = producer_index if path == self.producer else consumer_index
+        if producer_index is None:
+            path, index = self.consumer, consumer_index
+        else:
+            path, index = self.producer, producer_index
         return path, _line_at(self.lines.get(path, ()), index)
 
 
@@ -104,15 +85,11 @@ def _line_at(lines: Sequence[int], index: int | None) -> int:
 
 
 def report_pair(
-    command: str,
-    result: Compatibility,
-    subject: Subject,
-    changes: Sequence[SuggestedChange] | None = None,
+    result: Compatibility, subject: Subject, changes: Sequence[SuggestedChange] | None = None
 ) -> CommandReport:
     """Return the answer to `check` as a report.
 
     Arguments:
-        command: the command.
         result: the answer.
         subject: the files.
         changes: changes that make the pair fit; None without --suggest.
@@ -125,7 +102,8 @@ def report_pair(
     problems = () if result else tuple(
         _on_pair(each, number, result, subject) for number, each in enumerate(result.reasons)
     )  # fmt: skip
-    return CommandReport(command, subject.title, _OUTCOMES[result.compatible], problems, data)
+    title = f"{subject.producer} fits {subject.consumer}"
+    return CommandReport("check", title, _OUTCOMES[result.compatible], problems, data)
 
 
 def _listed(changes: Sequence[SuggestedChange] | None) -> list[dict[str, Any]] | None:
@@ -134,7 +112,7 @@ def _listed(changes: Sequence[SuggestedChange] | None) -> list[dict[str, Any]] |
 
 def _on_pair(reason: Reason, number: int, result: Compatibility, subject: Subject) -> FileProblem:
     told = reason.to_dict(brief=number >= REASONS)
-    sender, taker = subject.sides
+    sender, taker = subject.producer, subject.consumer
     path, line = subject.place_of(reason.producer_index, reason.consumer_index)
     sent = _label(result.producer, reason.producer_index)
     taken = _label(result.consumer, reason.consumer_index)
@@ -150,16 +128,11 @@ def _on_pair(reason: Reason, number: int, result: Compatibility, subject: Subjec
 
 
 def pair_lines(
-    result: Compatibility, subject: Subject, changes: Sequence[SuggestedChange] | None = None
+    result: Compatibility, changes: Sequence[SuggestedChange] | None = None
 ) -> Iterator[str]:
     """Yield the answer to `check` for a person; the arguments are those of `report_pair`."""
-    # A change is checked in two directions, but reasons only name producer and consumer.
-    note = "  producer: {}, consumer: {}".format(*subject.sides)
-    changed = subject.changed is not None and not result
     width = terminal.width()
-    yield from explanation(
-        result, palette=terminal.palette(), width=width, note=note if changed else ""
-    )
+    yield from explanation(result, palette=terminal.palette(), width=width)
     exchanges, findings = getattr(result, "exchanges", {}), getattr(result, "findings", ())
     for each in (*exchanges.values(), *findings):
         yield from (escape(line, limit=LONGEST) for line in str(each).split("\n"))

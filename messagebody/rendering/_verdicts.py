@@ -21,11 +21,7 @@ _ROLES: Final = {"always": "yes", "undecided": "maybe"}
 
 
 def explanation(
-    result: "messagebody.Compatibility",
-    *,
-    palette: Palette = PLAIN,
-    width: int | None = None,
-    note: str = "",
+    result: "messagebody.Compatibility", *, palette: Palette = PLAIN, width: int | None = None
 ) -> list[str]:
     """Return the lines of an answer to `check`: the verdict, its reasons, a counterexample.
 
@@ -33,7 +29,6 @@ def explanation(
         result: the answer.
         palette: paints what matters most.
         width: columns to keep to; None for any.
-        note: a line after the verdict.
 
     Examples:
         >>> from messagebody import MessageBodySchema, check
@@ -50,7 +45,6 @@ def explanation(
     """
     return [
         palette(str(result.verdict), _ROLES.get(result.verdict, "no")),
-        *folded([note] if note else [], width),
         *(line for each in paragraphs(result) for line in _lines_of(each, palette, width)),
         *_on_counterexample(result, palette, width),
     ]

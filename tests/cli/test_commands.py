@@ -105,8 +105,6 @@ class TestLooking:
         sarif = json.loads(shell("lint", "out.json", "--format", "sarif").out)
         [result] = sarif["runs"][0]["results"]
         assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 4}
-        changed = shell("evolve", "in.json", "out.json", "--format", "github").out.splitlines()
-        assert all(each.startswith("::error file=out.json,") for each in changed)
 
     def test_lint_names_each_of_several_files(self, shell: Shell) -> None:
         Path("good.json").write_text('[{"name": "/a"}]')
@@ -284,9 +282,6 @@ class TestJudging:
         assert "33,554,431 other places" in seen[0].out
         assert len(seen[0].out) < 20_000
 
-    def test_check_of_a_body(self, shell: Shell) -> None:
-        assert shell("check", "chat.body.json", "multimodal.json", "--infer").code == 0
-
     def test_suggestions(self, shell: Shell, tmp_path: Path) -> None:
         """The least change first, at most three; applied, the pair fits."""
         sent = [{"contentType": "text/markdown", "required": True}, {"name": "/source/*"}]
@@ -326,16 +321,6 @@ class TestJudging:
         (tmp_path / "other.json").write_text(json.dumps(other))
         done = shell("check", "hard.json", "other.json", "--max-steps", "1")
         assert (done.code, done.out.splitlines()[0]) == (3, "undecided")
-
-    def test_evolve(self, shell: Shell) -> None:
-        assert shell("evolve", "chat.json", "multimodal.json").code == 0
-        assert shell("evolve", "chat.json", "multimodal.json", "--mode", "full").code == 1
-        full = shell("evolve", "chat.json", "multimodal.json", "--mode", "full").out.splitlines()
-        assert full[:2] == ["sometimes", "  producer: the new schema, consumer: the old schema"]
-        assert shell("evolve", "chat.json", "multimodal.json").out == "always\n"
-        forward = shell("evolve", "chat.json", "multimodal.json", "--mode", "forward", "--json")
-        report = json.loads(forward.out)
-        assert (report["producer"], report["consumer"]) == ("multimodal.json", "chat.json")
 
     def test_lint(self, shell: Shell) -> None:
         assert shell("lint", "chat.json") == (0, "", "", b"")

@@ -229,7 +229,7 @@ class TestJson:
 
 
 def pair(result: Compatibility, consumer: str = "in.json") -> CommandReport:
-    return report_pair("check", result, Subject("out.json", consumer))
+    return report_pair(result, Subject("out.json", consumer, {}))
 
 
 class TestPairs:
@@ -259,7 +259,7 @@ class TestPairs:
     def test_hostile_content_types(self) -> None:
         """What a schema says is escaped before it is shown."""
         result = check(MessageBodySchema([(None, "text/x", True)]), MessageBodySchema([]))
-        report = report_pair("check", result, Subject("a\n::error::b", "\x1b[31m"))
+        report = report_pair(result, Subject("a\n::error::b", "\x1b[31m", {}))
         for each in report.messages:
             assert each.text.isprintable()
         assert len(workflow_commands(shown(report, "github"))) == 1
@@ -273,17 +273,6 @@ class TestPairs:
         [stray, *_] = pair(check(wants, text)).messages
         assert (stray.code, stray.path) == ("part-not-accepted", "out.json")
         assert stray.text.startswith("out.json never fits in.json: part '/a' text/plain")
-
-    def test_a_change_is_shown_at_the_new_file(self) -> None:
-        """The old one may have lain in another place each time: nothing depends on where."""
-        result = check(MessageBodySchema([("/a",)]), MessageBodySchema([]))
-        one, other = (
-            report_pair("evolve", result, Subject("new.json", old, changed="new.json"))
-            for old in ("/tmp/x/old.json", "/tmp/y/old.json")
-        )
-        assert (one.title, one.messages) == (other.title, other.messages)
-        assert {each.path for each in one.messages} == {"new.json"}
-        assert one.messages[0].text.startswith("the new schema does not always fit the old schema:")
 
 
 class TestFindings:

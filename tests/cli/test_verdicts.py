@@ -52,7 +52,6 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
     for name, data in BAD.items():
         (tmp_path / f"{name}.json").write_bytes(data)
     (tmp_path / "directory.json").mkdir()
-    (tmp_path / "body.json").write_text('[{"contentType":"text/plain","content":"Hello!"}]')
     return Shell(monkeypatch)
 
 
@@ -73,19 +72,6 @@ class TestBadInput:
         assert_refused(shell("check", "text.json", bad, "--format", form))
         assert_refused(shell("check", bad, bad, "--format", form))
 
-    def test_infer(self, shell: Shell, form: str, name: str) -> None:
-        bad = f"{name}.json"
-        if name != "a-body":
-            assert_refused(shell("check", bad, "wider.json", "--infer", "--format", form))
-        assert_refused(shell("check", "body.json", bad, "--infer", "--format", form))
-
-    def test_evolve(self, shell: Shell, form: str, name: str) -> None:
-        bad = f"{name}.json"
-        for mode in ("backward", "forward", "full"):
-            options = ["--mode", mode, "--format", form]
-            assert_refused(shell("evolve", bad, "wider.json", *options))
-            assert_refused(shell("evolve", "text.json", bad, *options))
-
     def test_lint(self, shell: Shell, form: str, name: str) -> None:
         if name != "a-body":
             assert_refused(shell("lint", f"{name}.json", "--format", form))
@@ -95,16 +81,11 @@ class TestBadInput:
 class TestAnswers:
     def test_yes(self, shell: Shell, form: str) -> None:
         assert shell("check", "text.json", "wider.json", "--format", form).code == 0
-        assert shell("check", "body.json", "wider.json", "--infer", "--format", form).code == 0
-        assert shell("evolve", "text.json", "wider.json", "--format", form).code == 0
         assert shell("lint", "text.json", "--format", form).code == 0
 
     def test_no(self, shell: Shell, form: str) -> None:
         for arguments in (
             ["check", "wider.json", "text.json"],
-            ["check", "body.json", "clash.json", "--infer"],
-            ["evolve", "wider.json", "text.json"],
-            ["evolve", "text.json", "wider.json", "--mode", "forward"],
             ["lint", "clash.json"],
         ):
             done = shell(*arguments, "--format", form)
@@ -117,25 +98,21 @@ class TestAnswers:
         for arguments in (
             ["check", "long.json", "longer.json"],
             ["check", "long-type.json", "wider.json"],
-            ["evolve", "long.json", "longer.json"],
         ):
             done = shell(*arguments, "--format", form)
             assert done.code == 1
             assert done.out.strip()
 
     def test_undecided(self, shell: Shell, form: str) -> None:
-        for command in ("check", "evolve"):
-            done = shell(command, "hard.json", "taker.json", "--max-steps", "1", "--format", form)
-            assert done.code == 3
-            assert "budget of 1 steps ended" in done.out
+        done = shell("check", "hard.json", "taker.json", "--max-steps", "1", "--format", form)
+        assert done.code == 3
+        assert "budget of 1 steps ended" in done.out
 
     def test_usage(self, shell: Shell, form: str) -> None:
         for arguments in (
             ["check", "text.json"],
             ["check", "-", "-"],
             ["check", "text.json", "wider.json", "--max-steps", "few"],
-            ["evolve", "-", "-"],
-            ["evolve", "text.json", "wider.json", "--mode", "sideways"],
         ):
             done = shell(*arguments, "--format", form)
             assert (done.code, done.out) == (2, "")

@@ -297,7 +297,7 @@ COMMANDS: list[Any] = [
     ["cat", "m.json", "/sources/1"], ["digest", "m.json"], ["infer", "m.json"],
     ["validate", "--schema", "s.json", "m.json"], ["diff", "m.json", "n.json"],
     ["schema", "s.json"], ["check", "s.json", "s.json"],
-    ["lint", "s.json"], ["evolve", "s.json", "s.json"], ["detect", "m.json"], ["verify", "m.json"],
+    ["lint", "s.json"], ["detect", "m.json"], ["verify", "m.json"],
     ["convert", "m.json"], ["--limit", "1 KiB", "ls", "m.json"], ["inline", "m.json"],
     ["registry", "pairs", "agents"], ["mv", "m.json", "/sources/1", "/x"],
     ["rm", "m.json", "/sources/*"],

@@ -44,7 +44,6 @@ SECTIONS = {
         "check": Entry(
             "schemas", "Check that every output of one agent is valid input of another."
         ),
-        "evolve": Entry("schemas", "Check that a schema can change without breaking anybody."),
         "lint": Entry("schemas", "Report likely mistakes in a schema or a body."),
         "registry": Entry("registries", "Compare the schemas of many agents."),
         "workflow": Entry("workflows", "Prove that messages get through the steps between agents."),

@@ -16,7 +16,7 @@ from messagebody._cli.kinds import FILE, PATTERN
 from messagebody._cli.reports import answer, from_here, report_form
 from messagebody._cli.verdicts import Subject, lines_of, pair_lines, report_findings, report_pair
 from messagebody._core import count_of, escape, quote
-from messagebody.compatibility import Compatibility, check, evolution, lint, suggest
+from messagebody.compatibility import Compatibility, check, lint, suggest
 from messagebody.findings import iter_findings
 from messagebody.rendering import folded
 from messagebody.schema import (
@@ -207,15 +207,13 @@ _SHOWN = 3
 @click.argument("producer", type=FILE)
 @click.argument("consumer", type=FILE)
 @options.lenient
-@options.flag("--infer", help="PRODUCER is a body; infer its schema.")
 @options.max_steps
 @options.flag("--suggest", "wants_help", help="Suggest changes that make it fit.")
 @report_form
 @options.servers
 def check_command(
-    producer: str, consumer: str, form: str, max_steps: int, *, lenient: bool, infer: bool,
-    wants_help: bool,
-) -> ExitCode:  # fmt: skip
+    producer: str, consumer: str, form: str, max_steps: int, *, lenient: bool, wants_help: bool
+) -> ExitCode:
     """PRODUCER is the schema of the output, CONSUMER the schema of the input.
 
     The answer is exact: is every message that is valid for PRODUCER valid for CONSUMER? A no comes
@@ -228,65 +226,29 @@ def check_command(
     \b
       messagebody check researcher.schema.json summariser.schema.json
       messagebody check researcher.card.json summariser.card.json
-      messagebody check message.json summariser.schema.json --infer
+      messagebody infer message.json | messagebody check - summariser.schema.json
       messagebody check researcher.schema.json summariser.schema.json --suggest
       messagebody check out.json in.json --format sarif > check.sarif
       messagebody check https://agent.example/out.json in.json --allow https://agent.example/
     """
     if wants_help and form not in {"text", "json"}:
         raise click.UsageError(f"--suggest cannot be used with --format {form}")
-    read = _inferred if infer else inputs.read_party
-    sent, taken = read(producer), inputs.read_party(consumer)
+    sent, taken = inputs.read_party(producer), inputs.read_party(consumer)
     # A schema is its own side.
     sides: Any = getattr(sent, "output", sent), getattr(taken, "input", taken)
     are_agents = not any(isinstance(each, MessageBodySchema) for each in (sent, taken))
     asked: Any = (sent, taken) if are_agents else sides
     result: Compatibility = check(*asked, lenient=lenient, max_steps=max_steps)
     changes = suggest(*sides, lenient=lenient, limit=_SHOWN) if wants_help else None
-    # The parts of a body or an agent are not those of its schema.
-    listed = {consumer: taken} if infer else {producer: sent, consumer: taken}
+    # The parts of an agent are not those of its schema.
     lines = {
         from_here(path): lines_of(path)
-        for path, side in listed.items()
+        for path, side in ((producer, sent), (consumer, taken))
         if isinstance(side, MessageBodySchema)
     }
     subject = Subject(from_here(producer), from_here(consumer), lines=lines)
-    report = report_pair("check", result, subject, changes)
-    return answer(report, form, pair_lines(result, subject, changes))
-
-
-def _inferred(path: str) -> MessageBodySchema:
-    return MessageBodySchema.infer(inputs.read_body(path))
-
-
-@click.command
-@click.argument("old", type=FILE)
-@click.argument("new", type=FILE)
-@click.option(
-    "--mode",
-    type=click.Choice(["backward", "forward", "full"], case_sensitive=False),
-    default="backward",
-    help="backward: NEW accepts what OLD did; forward: OLD accepts what NEW does; full: both.",
-)
-@options.lenient
-@options.max_steps
-@report_form
-@options.servers
-def evolve_command(
-    old: str, new: str, mode: str, form: str, max_steps: int, *, lenient: bool
-) -> ExitCode:
-    """Both are versions of one schema. Exit code 0: the change is safe. 1: it is not.
-
-    \b
-      messagebody evolve v1.schema.json v2.schema.json --mode full
-    """
-    before, after = inputs.read_schema(old), inputs.read_schema(new)
-    result = evolution(before, after, mode, lenient=lenient, max_steps=max_steps)
-    was, now = from_here(old), from_here(new)
-    # For FULL, the direction that failed is shown, so the answer decides who sends.
-    sent, taken = (was, now) if result.producer is before else (now, was)
-    subject = Subject(sent, taken, changed=now, lines={now: lines_of(new)})
-    return answer(report_pair("evolve", result, subject), form, pair_lines(result, subject))
+    report = report_pair(result, subject, changes)
+    return answer(report, form, pair_lines(result, changes))
 
 
 @click.command
