@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Final
 
 from fsspec import AbstractFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK
-from fsspec.compression import compr
 from fsspec.core import get_compression
 from fsspec.spec import make_instance
 
@@ -23,17 +22,15 @@ from messagebody._model.content import LocalFile
 from messagebody._model.views import BodyFileSystem
 from messagebody.filesystem._documents import Document
 from messagebody.filesystem._entries import directory_entry, file_entry
-from messagebody.filesystem._files import CompressingWriter, TextPartWriter, plain_mode
+from messagebody.filesystem._files import TextPartWriter, plain_mode
 from messagebody.filesystem._paths import Live, fail, is_live, live_target, live_token
 from messagebody.filesystem._patterns import matching
 from messagebody.filesystem._reader import FileReader
 from messagebody.filesystem._transactions import WholeTransaction, open_frame
 from messagebody.filesystem._transfers import FilesOnly, Pairs, results_of_threads
 from messagebody.filesystem._tree import FileTree
-from messagebody.filesystem._write_through import WriteThrough
 from messagebody.filesystem._writer import FileWriter
 from messagebody.storage._references.resolver import Resolver
-from messagebody.storage._stores import Store
 
 # Options that fsspec itself accepts for every filesystem, and `anon`, with which pandas asks again
 # after any PermissionError: its TypeError would hide which reference was refused.
@@ -45,7 +42,7 @@ _FSSPEC_OPTIONS = frozenset(
 )  # fmt: skip
 _OPTIONS = (
     "fo", "body", "resolver", "allow", "read_only", "autosave", "protocol", "quoted_names",
-    "offload_to", "threshold", "target_protocol", "target_options",
+    "target_protocol", "target_options",
 )  # fmt: skip
 _TEXT_OPTIONS: Final = ("encoding", "errors", "newline")
 # DuckDB refuses a filesystem without modification times, and parts have none.
@@ -76,10 +73,6 @@ class MessageBodyFileSystem(BodyFileSystem):
         protocol: the protocol of its URLs, for programs that tell filesystems apart by protocol.
         quoted_names: accept paths with any character, such as `city=Oslo`. A byte that names can't
             hold is written as `_` and two hex digits in the part's name.
-        offload_to: a store, or its URL or directory. Written content longer than `threshold` goes
-            there, and the part becomes a reference with size and digest. This filesystem can read
-            its own offloaded content; other readers need a resolver that allows the store.
-        threshold: a number of bytes, or text such as "256 KiB".
         target_protocol, target_options: how to open `fo`, as for fsspec's archives.
         live: the live URL that this filesystem was opened by, set by fsspec. Its own URLs then
             begin with the same token.
@@ -118,8 +111,6 @@ class MessageBodyFileSystem(BodyFileSystem):
         autosave: bool = False,
         protocol: str | None = None,
         quoted_names: bool = False,
-        offload_to: str | os.PathLike[str] | Store | None = None,
-        threshold: int | str = "256 KiB",
         target_protocol: str | None = None,
         target_options: dict[str, Any] | None = None,
         live: Live | None = None,
@@ -137,13 +128,10 @@ class MessageBodyFileSystem(BodyFileSystem):
         shown = body if document is None else document.load()
         assert shown is not None  # noqa: S101 - one of the two is given
         given = resolver or (Resolver(allow=list(allow)) if allow else None)
-        offload = None if offload_to is None else WriteThrough(offload_to, threshold)
         self.body, self.document = shown, document
-        self._tree = FileTree(shown, given, offload, quotes=quoted_names)
+        self._tree = FileTree(shown, given, quotes=quoted_names)
         self._reader = FileReader(self._tree)
-        self._writer = FileWriter(
-            self._tree, document, offload, read_only=read_only, autosave=autosave
-        )
+        self._writer = FileWriter(self._tree, document, read_only=read_only, autosave=autosave)
         if protocol is not None:
             # fsspec defines both on the class, but this protocol belongs to one object only.
             strip = partial(_strip, f"{protocol}://", type(self))
@@ -277,14 +265,7 @@ class MessageBodyFileSystem(BodyFileSystem):
         self, path: str, maxdepth: int | None = None, detail: bool = False,
         *, withdirs: bool = True, **_: Any,
     ) -> Any:  # fmt: skip
-        """Return the paths that match a pattern, sorted; see fsspec. Braces, `{a,b}`, work too.
-
-        A pattern with braces is in the wide dialect of `MessageBody.glob`, which is not safe for
-        untrusted patterns.
-
-        Raises:
-            InvalidPattern: the braces expand to more than 1,000 patterns.
-        """
+        """Return the paths that match a pattern, sorted; see fsspec."""
         _check_depth(maxdepth)
         pattern = self._strip_protocol(path) + "/" * path.endswith("/")
         found = sorted(matching(self._tree, pattern, maxdepth, withdirs=withdirs))
@@ -335,9 +316,12 @@ class MessageBodyFileSystem(BodyFileSystem):
         self, path: str, mode: str = "rb", block_size: Any = None, cache_options: Any = None,
         compression: str | None = None, **options: Any,
     ) -> Any:  # fmt: skip
-        """Open a file; see fsspec. If encoding or compression fails, the old content stays.
+        """Open a file; see fsspec. If encoding fails, the old content stays.
 
         A stream has the URL of the part as its name, from which libraries guess the format.
+
+        Raises:
+            NotImplementedError: a compressed file is to be written; `fsspec.open` does that.
         """
         kind = plain_mode(mode)
         path = self._strip_protocol(path)
@@ -345,15 +329,16 @@ class MessageBodyFileSystem(BodyFileSystem):
             return self._open(path, kind, **options)
         if kind == "rb":
             return super().open(path, mode, block_size, cache_options, compression, **options)
+        if compression is not None and get_compression(path, compression) is not None:
+            # Compressors don't close the file below them, so the part would be missing.
+            hint = "fsspec.open(fs.url(path), mode, compression=…) writes a compressed file"
+            raise NotImplementedError(hint)
         text = {key: options.pop(key) for key in _TEXT_OPTIONS if key in options}
-        codec = None if compression is None else get_compression(path, compression)
-        if codec is not None and "+" in kind:
-            raise ValueError(f"mode {mode!r}: a compressed file is either read or written")
         stream = self._open(path, kind, **options)
+        if "b" in mode:
+            return stream
         try:
-            if codec is not None:
-                stream = CompressingWriter(stream, compr[codec])
-            return stream if "b" in mode else TextPartWriter(stream, **text)
+            return TextPartWriter(stream, **text)
         except BaseException:
             stream.discard()
             raise

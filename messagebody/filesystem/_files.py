@@ -6,13 +6,11 @@ import errno
 import io
 import os
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from messagebody._base.forks import after_fork
 from messagebody._model.access import record_of
-from messagebody.filesystem._write_through import Offloaded, Spilling, WriteThrough
 
 if TYPE_CHECKING:
     from messagebody._model.part import Part
@@ -88,52 +86,55 @@ def plain_mode(mode: str) -> str:
     return first + ("+" if "+" in mode else "") + "b"
 
 
-class Writing:
-    """Base class of files open for writing, which become a part when they are closed.
+class PartWriter(io.BytesIO):
+    """A file in memory, open for writing and, with "+", for reading.
 
-    An exception inside `with` drops the written content and leaves the old one. A file that is
-    never closed is closed when it is collected, or when the program ends.
+    It becomes a part when it is closed. An exception inside `with` drops the written content and
+    leaves the old one. A file that is never closed is closed when it is collected, or when the
+    program ends. If it is changed in place ("r+b"), `flush` makes the part, too, because databases
+    keep their files open.
 
     Arguments:
         writer: makes the part.
         path: the path of the part.
         name: its URL, from which libraries guess the format; see `described_stream`.
         mode: "wb", "xb", "ab", or one of "r+b", "w+b", "x+b", "a+b".
-        old: the part that was there when the file was opened.
         content_type: the type of the part; if None, the old type is kept, or one is guessed.
         autocommit: whether closing makes the part, instead of a transaction or `commit`.
     """
 
-    closed: bool
-    size: Any  # current size in bytes, defined by the classes below
-    # Until `_begin`: a file that failed to open must not become a part.
-    _discarded = True
-    closers: Any = ()
+    is_kept_by_flush = False
+    is_discarded = True  # until it is open: a file that failed to open must not become a part
+    _process = 0
 
-    def _begin(
+    def __init__(
         self,
         writer: "FileWriter",
         path: str,
         name: str,
         mode: str,
-        old: "Part | None",
         content_type: str | None,
         autocommit: bool,
     ) -> None:
         self._writer = writer
-        self.path, self._name = path, name
-        self._mode = mode
-        self._old = old
+        self.path, self._name, self._mode = path, name, mode
         self._content_type = content_type
         self._autocommit = autocommit
-        self._content: bytes | Offloaded | None = None
+        self._old = writer.tree.part(path)
+        is_read = mode[0] in "ar"
+        super().__init__(writer.content_of(self._old) if is_read else b"")
+        # The content of the part, as far as this file knows; None if it differs from this file's.
+        self._before = self.getvalue() if is_read and self._old is not None else None
+        self._content: bytes | None = None
         self.waits = False
         """Whether a transaction makes the part, which may have removed it before."""
-        self._discarded = False
         self._process = os.getpid()
-        self.closers = list[Callable[[], Any]]()
-        """Functions that close the streams wrapped around the file, outermost last."""
-        _unfinished[id(self)] = weakref.ref(self)
+        self.is_discarded = False
+        _open_files.add(self)
+        # Such as that of a database: `flush` makes the part, and `info` has the current size.
+        self.is_kept_by_flush = autocommit and mode == "r+b"
+        if self.is_kept_by_flush:
+            writer.databases[path] = self
 
     @property
     def name(self) -> str:
@@ -144,152 +145,6 @@ class Writing:
     def mode(self) -> str:
         """The binary mode that the file was opened with."""
         return self._mode
-
-    def _new_content(self) -> bytes | Offloaded | None:
-        """Return the new content of the part; None if nothing changes."""
-        raise NotImplementedError
-
-    def close_above(self, own: Callable[[], Any] | None = None) -> None:
-        """Close the streams wrapped around the file, or only those around that which `own` closes.
-
-        They hold what was written last.
-        """
-        while self.closers and self.closers[-1] != own:
-            self.closers.pop()()
-
-    def close(self) -> None:
-        """Close the file and make the part; in a transaction, the part waits for the commit.
-
-        Raises:
-            OSError: `ESTALE`: somebody else changed the part since the file was opened.
-        """
-        self.close_above()
-        if self.closed:
-            return
-        _unfinished.pop(id(self), None)
-        if self._discarded:
-            super().close()  # type: ignore[misc]
-            return
-        try:
-            self._content = self._new_content()
-        finally:
-            super().close()  # type: ignore[misc]
-        if self._autocommit:
-            self.commit()
-
-    def commit(self) -> None:
-        """Make the part, now or in the open transaction; a file that is still open is closed."""
-        if (content := self._closed_content()) is not None:
-            self._keep(content)
-
-    def _closed_content(self) -> bytes | Offloaded | None:
-        """Close the file, and return its content once; None if there is none to keep."""
-        self.close()
-        content, self._content = self._content, None
-        return content
-
-    def _keep(self, content: bytes | Offloaded) -> None:
-        self._writer.change(self.path, self.check, partial(self._apply, content))
-
-    def check(self) -> None:
-        """Raise `OSError` if the part can't be made now."""
-        if self._undoes(self._writer.tree.part(self.path)):
-            raise self._stale()
-        self._writer.check_free(self.path, is_new=self._mode[0] == "x")
-
-    # In a transaction, the file is one of the changes that wait for the commit
-
-    def check_before(self) -> None:
-        """Raise `OSError` if others removed the part, before a transaction makes its changes."""
-        if self._old is not None and self._writer.tree.part(self.path) is None:
-            raise self._stale()
-
-    def make(self) -> None:
-        """Make the part in the commit; a file that is still open is closed first."""
-        if (content := self._closed_content()) is not None:
-            self.check()
-            self._apply(content)
-
-    def drop(self) -> None:
-        """Drop the written content, and close the file: nothing that it takes would be kept."""
-        self.discard()
-        self.close()
-
-    def _stale(self) -> OSError:
-        problem = "somebody else changed the part since it was opened; open it again"
-        return OSError(errno.ESTALE, problem, self.path)
-
-    def _undoes(self, now: "Part | None") -> bool:
-        """Return whether the write would undo a change that was made since the file was opened.
-
-        A write that replaces the whole file only undoes the removal or the move of the file.
-        """
-        return now is None and self._old is not None and not self.waits
-
-    def _apply(self, content: bytes | Offloaded) -> None:
-        self._writer.put(self.path, content, self._content_type)
-
-    def discard(self) -> None:
-        """Drop the written content."""
-        self._discarded = True
-        self._content = None
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self.discard()
-        self.close()
-
-    def let_go(self) -> None:
-        """Close a file that is no longer used; unlike Python's own files, errors are shown."""
-        if not self._discarded and self._process != os.getpid():
-            self._discarded = True  # a forked process only has a copy
-        self.close()
-
-    __del__ = let_go
-
-
-# Files that are still open. Each is removed when it is closed, at the latest by `let_go`.
-_unfinished: "dict[int, weakref.ref[Writing]]" = {}
-
-
-@atexit.register
-def _finish_all() -> None:
-    """Close open files at exit, while all modules still work; errors are shown."""
-    with contextlib.ExitStack() as stack:
-        for each in [*_unfinished.values()]:
-            if (file := each()) is not None:
-                stack.callback(file.close)
-
-
-after_fork(_unfinished.clear)
-
-
-class PartWriter(Writing, io.BytesIO):
-    """A file in memory, open for writing and, with "+", for reading; see `Writing`.
-
-    If the file is changed in place ("r+b"), `flush` makes the part too, because databases keep
-    their files open.
-    """
-
-    is_kept_by_flush = False
-
-    def __init__(
-        self, writer: "FileWriter", path: str, name: str, mode: str, *options: Any
-    ) -> None:
-        old = writer.tree.part(path)
-        is_read = mode[0] in "ar"
-        super().__init__(writer.content_of(old) if is_read else b"")
-        # The content of the part, as far as this file knows; None if it differs from this file's.
-        self._before = self.getvalue() if is_read and old is not None else None
-        self._begin(writer, path, name, mode, old, *options)
-        if mode == "r+b":
-            self._become_database()
-
-    def _become_database(self) -> None:
-        """Treat the file as a database: `flush` makes the part, and `info` has the current size."""
-        self.is_kept_by_flush = self._autocommit
-        if self._autocommit:
-            self._writer.databases[self.path] = self
 
     @property
     def size(self) -> int:
@@ -309,30 +164,116 @@ class PartWriter(Writing, io.BytesIO):
     def flush(self) -> None:
         """Make the part from the content written so far, if the file belongs to a database."""
         super().flush()
-        if not self.is_kept_by_flush or self._discarded:
+        if not self.is_kept_by_flush or self.is_discarded:
             return
         content = self._new_content()
         if content is not None:
             self._keep(content)
             self._before = self.getvalue()
 
-    def _new_content(self) -> bytes | Offloaded | None:
-        content = self.getvalue()
-        if content == self._before:
-            return None  # unchanged, so a reference stays a reference
-        return self._prepared(content)
+    def close(self) -> None:
+        """Close the file and make the part; in a transaction, the part waits for the commit.
 
-    def _prepared(self, content: bytes) -> bytes | Offloaded:
-        return self._writer.offload_if_large(self.path, content, self._content_type)
+        Raises:
+            OSError: `ESTALE`: somebody else changed the part since the file was opened.
+        """
+        if self.closed:
+            return
+        try:
+            self._content = None if self.is_discarded else self._new_content()
+        finally:
+            super().close()
+        if not self.is_discarded and self._autocommit:
+            self.commit()
+
+    def _new_content(self) -> bytes | None:
+        """Return the new content of the part; None if nothing changes."""
+        content = self.getvalue()
+        return None if content == self._before else content  # a reference stays a reference
+
+    def commit(self) -> None:
+        """Make the part, now or in the open transaction; a file that is still open is closed."""
+        if (content := self._closed_content()) is not None:
+            self._keep(content)
+
+    def _closed_content(self) -> bytes | None:
+        """Close the file, and return its content once; None if there is none to keep."""
+        self.close()
+        content, self._content = self._content, None
+        return content
+
+    def _keep(self, content: bytes) -> None:
+        self._writer.change(self.path, self.check, partial(self._apply, content))
+
+    def check(self) -> None:
+        """Raise `OSError` if the part can't be made now."""
+        if self._undoes(self._writer.tree.part(self.path)):
+            raise self._stale()
+        self._writer.check_free(self.path, is_new=self._mode[0] == "x")
+
+    def _stale(self) -> OSError:
+        problem = "somebody else changed the part since it was opened; open it again"
+        return OSError(errno.ESTALE, problem, self.path)
 
     def _undoes(self, now: "Part | None") -> bool:
-        if self._mode[0] != "r":
-            return super()._undoes(now)
-        return not have_same_content(now, self._old)
+        """Return whether the write would undo a change that was made since the file was opened.
 
-    def _apply(self, content: bytes | Offloaded) -> None:
-        super()._apply(content)
+        A write that replaces the whole file only undoes the removal or the move of the file.
+        """
+        if self._mode[0] == "r":
+            return not have_same_content(now, self._old)
+        return now is None and self._old is not None and not self.waits
+
+    def _apply(self, content: bytes) -> None:
+        self._writer.put(self.path, content, self._content_type)
         self._old = self._writer.tree.part(self.path)
+
+    # In a transaction, the file is one of the changes that wait for the commit
+
+    def check_before(self) -> None:
+        """Raise `OSError` if others removed the part, before a transaction makes its changes."""
+        if self._old is not None and self._writer.tree.part(self.path) is None:
+            raise self._stale()
+
+    def make(self) -> None:
+        """Make the part in the commit; a file that is still open is closed first."""
+        if (content := self._closed_content()) is not None:
+            self.check()
+            self._apply(content)
+
+    def drop(self) -> None:
+        """Drop the written content, and close the file: nothing that it takes would be kept."""
+        self.discard()
+        self.close()
+
+    def discard(self) -> None:
+        """Drop the written content."""
+        self.is_discarded = True
+        self._content = None
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.discard()
+        self.close()
+
+    def let_go(self) -> None:
+        """Close a file that nobody closed; a forked process has a copy of it, and drops that."""
+        if self._process != os.getpid():
+            self.discard()
+        self.close()
+
+    __del__ = let_go  # unlike that of Python's own files, an error is shown
+
+
+_open_files: "weakref.WeakSet[PartWriter]" = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close open files at exit, while all modules still work; errors are shown."""
+    with contextlib.ExitStack() as stack:
+        for file in [*_open_files]:
+            stack.callback(file.let_go)
 
 
 class DatabaseLog(PartWriter):
@@ -367,53 +308,20 @@ class PartAppender(PartWriter):
         for line in lines:
             self.write(line)
 
-    def _prepared(self, content: bytes) -> bytes | Offloaded:
-        self._is_cut = not content.startswith(self._old_content)
-        return content  # not offloaded yet: others may append before the commit
+    def _new_content(self) -> bytes | None:
+        content = super()._new_content()
+        self._is_cut = content is not None and not content.startswith(self._before or b"")
+        return content
 
     def _undoes(self, now: "Part | None") -> bool:
         # An append keeps content that others appended meanwhile; a cut would remove it.
         return (now is None or self._is_cut) and not have_same_content(now, self._old)
 
-    def _apply(self, content: Any) -> None:
+    def _apply(self, content: bytes) -> None:
         now = self._writer.tree.part(self.path)
         if not have_same_content(now, self._old):
-            content = self._writer.content_of(now) + content[len(self._old_content) :]
-        super()._apply(super()._prepared(content))
-
-    @property
-    def _old_content(self) -> bytes:
-        return self._before or b""
-
-
-class OffloadingWriter(Writing, Spilling):
-    """A file open for writing whose content goes to a store if it grows large; see `Writing`."""
-
-    def __init__(
-        self, writer: "FileWriter", path: str, name: str, mode: str, *options: Any, to: WriteThrough
-    ) -> None:
-        super().__init__(max_size=to.threshold)
-        self._to = to
-        self._flaw: OSError | None = None
-        self._begin(writer, path, name, mode, writer.tree.part(path), *options)
-
-    def write(self, data: Any) -> int:
-        """Write bytes; after an error, such as a full disk, the part can't be made any more."""
-        try:
-            return super().write(data)
-        except OSError as error:
-            self._flaw = error
-            raise
-
-    def _new_content(self) -> bytes | Offloaded | None:
-        if self._flaw is not None:
-            problem = f"not written, because an earlier write failed: {self._flaw.strerror}"
-            raise OSError(self._flaw.errno, problem, self.path) from self._flaw
-        if self.size <= self._to.threshold:
-            self.seek(0)
-            return self.read()
-        name = self._writer.tree.name(self.path)
-        return self._to.of_stream(name, self, self._content_type)  # type: ignore[arg-type]
+            content = self._writer.content_of(now) + content[len(self._before or b"") :]
+        super()._apply(content)
 
 
 def have_same_content(one: "Part | None", other: "Part | None") -> bool:
@@ -426,81 +334,16 @@ def have_same_content(one: "Part | None", other: "Part | None") -> bool:
     )  # fmt: skip
 
 
-class CompressingWriter(io.BufferedIOBase):
-    """A file that compresses into a `PartWriter`, and closes it, which compressors don't."""
-
-    def __init__(
-        self, target: PartWriter | OffloadingWriter, compressor: Callable[..., Any]
-    ) -> None:
-        self._target = target
-        self.path, self.name = target.path, target.name
-        self._compressor = compressor(target, mode="w")
-        self.closers = target.closers
-        self.closers.append(self.close)
-
-    def writable(self) -> bool:
-        """Return True: the file is open for writing."""
-        return True
-
-    def write(self, data: Any) -> int:
-        """Compress and write bytes."""
-        written: int = self._compressor.write(data)
-        return written
-
-    def discard(self) -> None:
-        """Drop the written content."""
-        self._target.discard()
-
-    def let_go(self) -> None:
-        """Close a file that is no longer used."""
-        self._target.let_go()
-        # The compressor writes its last bytes, which fails if the target is closed already.
-        with contextlib.suppress(ValueError):
-            self._compressor.close()
-
-    __del__ = let_go
-
-    def close(self) -> None:
-        """Write the end of the compressed stream, and make the part."""
-        self._target.close_above(self.close)
-        if self.closed:
-            return
-        self._compressor.close()
-        self._target.close()
-        super().close()
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self.discard()
-        self.close()
-
-
 class TextPartWriter(io.TextIOWrapper):
     """A text file that is encoded into a `PartWriter`."""
 
-    _is_detached = False
-
-    def __init__(
-        self, target: PartWriter | OffloadingWriter | CompressingWriter, **options: Any
-    ) -> None:
+    def __init__(self, target: PartWriter, **options: Any) -> None:
+        # Whatever is written is in the file below, which a commit may close first.
+        super().__init__(target, write_through=True, **options)
         self._target = target
-        super().__init__(target, **options)
-        if isinstance(target, PartWriter):
-            target.is_kept_by_flush = False  # a text file flushes whenever it seeks
-        target.closers.append(self.close)
-
-    def detach(self) -> Any:
-        """Return the binary file below, which stays open."""
-        found = super().detach()
-        self._target.closers.remove(self.close)
-        self._is_detached = True
-        return found
+        target.is_kept_by_flush = False  # a text file flushes whenever it seeks
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self._target.discard()
         self.close()
-
-    def __del__(self) -> None:
-        if not self._is_detached:
-            self._target.let_go()

@@ -1,17 +1,16 @@
 """Glob patterns over the paths of a body's filesystem."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from glob import has_magic
 from typing import Final
 
 from fsspec.utils import glob_translate
 
 from messagebody.filesystem._tree import FileTree
-from messagebody.globs._wide import wide_pattern
 
 _BREAK: Final = re.compile(r"[*?/]+")
-_MAGIC: Final = re.compile(r"[*?\[{]")
+_MAGIC: Final = re.compile(r"[*?\[]")
 
 
 def matching(tree: FileTree, path: str, maxdepth: int | None, *, withdirs: bool) -> list[str]:
@@ -26,23 +25,18 @@ def matching(tree: FileTree, path: str, maxdepth: int | None, *, withdirs: bool)
         withdirs: whether to return directories too.
     """
     pattern, end = path.rstrip("/") or "/", "/" if path.endswith("/") else ""
-    has_braces = "{" in path and not tree.quotes  # only quoted names can hold a brace
-    if not (has_braces or has_magic(pattern)):
+    if not has_magic(pattern):
         return [pattern] if tree.has(pattern) or tree.is_directory(pattern) else []
-    matches: Callable[[str], object]
-    if has_braces:
-        text, matches = "", wide_pattern(pattern)
-    else:
-        text, matches = _text_in(pattern), re.compile(glob_translate(pattern + end)).match
+    text, matches = _text_in(pattern), re.compile(glob_translate(pattern + end)).match
     root = _MAGIC.split(pattern, maxsplit=1)[0].rpartition("/")[0] or "/"
     below = pattern[len(root.rstrip("/")) + 1 :]
-    depth = _depth(below, maxdepth, has_braces=has_braces)
+    depth = _depth(below, maxdepth)
     files, directories = _candidates(tree, root, depth)
     # Looking for a text takes a tenth of the time of a match.
     found = [] if end else [each for each in files if text in each and matches(each)]
     if withdirs:
         # As in fsspec, "/a/**" also finds the directory "/a".
-        slash = "/" if pattern.endswith("/**") or (end and not has_braces) else ""
+        slash = "/" if end or pattern.endswith("/**") else ""
         # A path that is both a file and a directory is listed as the file.
         found += [
             each
@@ -61,12 +55,12 @@ def _text_in(pattern: str) -> str:
     return "" if "[" in pattern else max(_BREAK.split(pattern), key=len)
 
 
-def _depth(below: str, maxdepth: int | None, *, has_braces: bool) -> int | None:
-    """Return how many levels a pattern spans below its literal prefix; None if unknown."""
+def _depth(below: str, maxdepth: int | None) -> int | None:
+    """Return how many levels a pattern spans below its literal prefix; None for all."""
     above, is_deep, _ = below.partition("**")
-    if is_deep:
-        return None if maxdepth is None else above.count("/") + maxdepth
-    return None if has_braces else above.count("/") + 1
+    if not is_deep:
+        return above.count("/") + 1
+    return None if maxdepth is None else above.count("/") + maxdepth
 
 
 def _candidates(

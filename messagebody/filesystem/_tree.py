@@ -4,7 +4,7 @@ import errno
 from collections.abc import Iterable
 from typing import Any
 
-from messagebody._model.access import columns, parts_of, record_of, resolver_of
+from messagebody._model.access import columns, parts_of, record_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire.members import PartRecord
@@ -15,7 +15,6 @@ from messagebody.filesystem._entries import (
     with_directories,
 )
 from messagebody.filesystem._paths import fail, quote_name, unquote_name, with_slash
-from messagebody.filesystem._write_through import WriteThrough
 from messagebody.names import ancestors, parent
 from messagebody.storage._references.resolver import Resolver
 
@@ -29,23 +28,14 @@ class FileTree:
     Arguments:
         body: the body.
         resolver: decides how references are read; by default the body's resolver.
-        offload: the store for large content, if there is one.
         quotes: whether bytes that names can't hold are written as `_XX`; see `quote_name`.
     """
 
-    def __init__(
-        self,
-        body: MessageBody,
-        resolver: Resolver | None,
-        offload: WriteThrough | None,
-        *,
-        quotes: bool,
-    ) -> None:
+    def __init__(self, body: MessageBody, resolver: Resolver | None, *, quotes: bool) -> None:
         self.body = body
         self.made = MadeDirectories()
         self.quotes = quotes
         self.resolver = resolver
-        self._offload = offload
 
     # Names and paths: the same, unless names are quoted
 
@@ -66,17 +56,9 @@ class FileTree:
     def part(self, path: str) -> Part | None:
         """Return the part of a file with the resolver that reads it; None if there is none."""
         part = self.body.get(self.name(path))
-        if part is None:
-            return None
-        if self.resolver is not None:
-            part = part.with_resolver(self.resolver)
-        if self._offload is None or not self._offload.has_written(part.reference):
+        if part is None or self.resolver is None:
             return part
-        given = resolver_of(part) or Resolver()
-        # The caller's own allow entry takes precedence, because it may have a cache.
-        if given.allows(str(part.url)):
-            return part
-        return part.with_resolver(self._offload.resolver(given.limits))
+        return part.with_resolver(self.resolver)
 
     def file(self, path: str) -> Part:
         """Return the part of a file, or raise the error of a missing file."""

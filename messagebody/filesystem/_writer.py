@@ -12,19 +12,13 @@ from messagebody._base.text import redact_url
 from messagebody._model.access import edit, parts_of
 from messagebody._model.content import LocalFile, written_record
 from messagebody._model.part import Part
-from messagebody._wire.members import PartRecord, check_part_name
+from messagebody._wire.members import check_part_name
 from messagebody.errors import InvalidName
 from messagebody.filesystem._documents import Document
-from messagebody.filesystem._files import (
-    DatabaseLog,
-    OffloadingWriter,
-    PartAppender,
-    PartWriter,
-)
+from messagebody.filesystem._files import DatabaseLog, PartAppender, PartWriter
 from messagebody.filesystem._paths import concerning, fail
 from messagebody.filesystem._transactions import Change, Frame, WholeTransaction, open_frame
 from messagebody.filesystem._tree import FileTree
-from messagebody.filesystem._write_through import Offloaded, WriteThrough
 
 
 class FileWriter:
@@ -33,7 +27,6 @@ class FileWriter:
     Arguments:
         tree: the files.
         document: the document that holds the body, if there is one.
-        offload: sends large content to a store, if there is one.
         read_only: refuse every change.
         autosave: save the document after every change.
     """
@@ -42,7 +35,6 @@ class FileWriter:
         self,
         tree: FileTree,
         document: Document | None,
-        offload: WriteThrough | None,
         *,
         read_only: bool,
         autosave: bool,
@@ -54,7 +46,6 @@ class FileWriter:
         """All transactions that are open, wherever they were begun."""
         self.databases: weakref.WeakValueDictionary[str, PartWriter] = weakref.WeakValueDictionary()
         self._autosave = autosave
-        self._offload = offload
         self._process = os.getpid()
 
     @property
@@ -146,28 +137,10 @@ class FileWriter:
 
     # Content
 
-    def offload_if_large(
-        self, path: str, content: bytes | LocalFile, content_type: str | None
-    ) -> bytes | Offloaded:
-        """Return content for a part: a reference, if it is large and there is a store.
-
-        Called before a change waits for its transaction, because sending takes long.
-        """
-        if self._offload is not None:
-            return self._offload.content_for(self.tree.name(path), content, content_type)
-        # Unlike `body.add`, this reads the file now: the caller may delete it afterwards.
-        return content if isinstance(content, bytes) else content.read_bytes()
-
-    def put(self, path: str, content: bytes | Offloaded, content_type: str | None) -> None:
+    def put(self, path: str, content: bytes, content_type: str | None) -> None:
         """Make a part of content, or give it to the part that is there."""
         name = self.tree.name(path)
-
-        def record(old: PartRecord | None) -> PartRecord:
-            if not isinstance(content, Offloaded):
-                return written_record(content, name, content_type, old)
-            kind = content_type or (content.content_type if old is None else None)
-            return written_record(content.reference, name, kind, old)
-
+        record = partial(written_record, content, name, content_type)
         parts_of(self.tree.body).put(name, record)
 
     def content_of(self, part: Part | None) -> bytes:
@@ -185,17 +158,14 @@ class FileWriter:
         def check() -> None:
             self.check_writable(path, is_new=mode == "create")
 
-        if self._offload is not None:
-            # Refuse an invalid write before anything is sent to the store.
-            self.check_changeable(path)
-            check()
-        held = self.offload_if_large(path, content, content_type)
+        # Unlike `body.add`, this reads the file now: the caller may delete it afterwards.
+        held = content if isinstance(content, bytes) else content.read_bytes()
         self.change(path, check, lambda: self.put(path, held, content_type))
 
     def open(
         self, path: str, url: str, mode: str, *, content_type: str | None = None,
         autocommit: bool | None = None, **_: Any,
-    ) -> PartWriter | OffloadingWriter:  # fmt: skip
+    ) -> PartWriter:  # fmt: skip
         """Open a file for writing; see `Writing` for the arguments."""
         if mode[0] == "r":
             self.tree.file(path)
@@ -205,15 +175,13 @@ class FileWriter:
         if autocommit is None:
             autocommit = waits_for is None
         options = content_type, autocommit
-        file: PartWriter | OffloadingWriter
+        file: PartWriter
         if autocommit and self._is_log(path):
             file = DatabaseLog(self, path, url, *options)
         elif mode[0] == "a":
             file = PartAppender(self, path, url, mode, *options)
-        elif self._offload is None or mode[0] == "r":
-            file = PartWriter(self, path, url, mode, *options)
         else:
-            file = OffloadingWriter(self, path, url, mode, *options, to=self._offload)
+            file = PartWriter(self, path, url, mode, *options)
         if waits_for is not None and not autocommit:
             file.waits = True
             waits_for.changes.append(file)

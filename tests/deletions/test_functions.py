@@ -75,14 +75,6 @@ def offload_again(place: Path) -> None:
         migrate(small, place / "moved", source=place / "store")
 
 
-def offloading_filesystem(place: Path) -> None:
-    fs = MessageBody().filesystem(offload_to=place / "store", threshold=0)
-    fs.pipe({"/a": b"1", "/b": b"2"})
-    with fs.open("/a", "r+b") as file:
-        file.write(b"3")
-    fs.rm("/", recursive=True)
-
-
 def sweep_old(place: Path) -> None:
     small = offload(CATS, place / "store", threshold=0)
     offload(DOGS, place / "store", threshold=0)
@@ -216,7 +208,7 @@ def log(place: Path) -> None:
 
 
 ROADS = [
-    save, autosave, autosave_in_memory, offload_again, offloading_filesystem, sweep_old,
+    save, autosave, autosave_in_memory, offload_again, sweep_old,
     sweep_below, sweep_forgotten, store, jobs, cache, unpacked, archives, registry, log, fetched,
     paths,
 ]  # fmt: skip

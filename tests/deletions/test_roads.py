@@ -29,7 +29,6 @@ ELSEWHERE = {
     ("s3/_uploads.py", "abort_multipart_upload"): "tests/s3: an upload of its own",
     ("storage/_stores/filesystem.py", "pipe_file"): "tests/storage/test_filesystem.py: in memory",
     ("filesystem/_files.py", "truncate"): "in memory",
-    ("filesystem/_write_through.py", "truncate"): "in memory",
     ("_base/files.py", "unlink"): "tests/base/test_files.py: a temporary of its own",
     ("_base/files.py", "truncate"): "tests/envelopes: the end of its own log",
 }

@@ -11,7 +11,7 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
 from messagebody._model.index import Directories
-from messagebody.errors import DecodeError, InvalidPattern
+from messagebody.errors import DecodeError
 from messagebody.filesystem import MessageBodyFileSystem
 
 
@@ -404,55 +404,3 @@ class TestDocuments:
             body.fs.save()
         with pytest.raises(ValueError, match="both"):
             MessageBodyFileSystem(fo="x", body=body)
-
-
-class TestBracesInPatterns:
-    NAMES = ("/s/1", "/s/2", "/s/3", "/s/deep/1", "/t/1", "/a.md")
-
-    @pytest.fixture
-    def body(self) -> MessageBody:
-        return MessageBody([Part("x", name=name) for name in self.NAMES])
-
-    @pytest.mark.parametrize(
-        ("pattern", "alternatives"),
-        [
-            ("/s/{1,2}", ["/s/1", "/s/2"]),
-            ("/{s,t}/1", ["/s/1", "/t/1"]),
-            ("/{s,t}/*", ["/s/*", "/t/*"]),
-            ("/**/{1,3}", ["/**/1", "/**/3"]),
-            ("/{s,a.md}", ["/s", "/a.md"]),
-            ("/{s,t}/", ["/s/", "/t/"]),
-            ("/s/{[12],deep/?}", ["/s/[12]", "/s/deep/?"]),
-            ("/{s,t}/**", ["/s/**", "/t/**"]),
-            ("/{none,nope}", ["/none", "/nope"]),
-        ],
-    )
-    def test_stand_for_the_patterns_without(
-        self, body: MessageBody, pattern: str, alternatives: list[str]
-    ) -> None:
-        expected = sorted({found for each in alternatives for found in body.fs.glob(each)})
-        assert body.fs.glob(pattern) == expected
-        assert body.fs.glob(pattern, detail=True) == {
-            found: info
-            for each in alternatives
-            for found, info in body.fs.glob(each, detail=True).items()
-        }
-
-    def test_count_depth_as_fsspec_does(self, body: MessageBody) -> None:
-        assert body.fs.glob("/{s,t}/**", maxdepth=1) == body.fs.glob("/[st]/**", maxdepth=1)
-
-    @pytest.mark.leaf("views")
-    def test_work_in_paths(self, body: MessageBody) -> None:
-        assert [path.path for path in body.path("/").glob("s/{1,2}")] == ["/s/1", "/s/2"]
-        assert {path.path for path in body.path("/").rglob("{1,2}")} == {
-            "/s/1", "/s/2", "/s/deep/1", "/t/1",
-        }  # fmt: skip
-
-    def test_are_characters_where_names_are_quoted(self) -> None:
-        fs = MessageBody().filesystem(quoted_names=True)
-        fs.pipe_file("/{1,2}", b"x")
-        assert fs.glob("/{1,2}") == ["/{1,2}"]
-
-    def test_of_too_many_patterns_are_refused(self, body: MessageBody) -> None:
-        with pytest.raises(InvalidPattern, match="1,000"):
-            body.fs.glob("/{1..2000}")

@@ -72,8 +72,8 @@ def test_a_file_that_is_a_directory_too_is_found_once() -> None:
     fs = filesystem(["/a", "/a/b", "/c/d"], [])
     assert fs.glob("/*") == ["/a", "/c"]
     assert fs.glob("/*/") == ["/c"]
-    assert fs.glob("/{a,c}") == ["/a", "/c"]
-    assert fs.glob("/{a,c}/") == ["/c"]
+    assert fs.glob("/[ac]") == ["/a", "/c"]
+    assert fs.glob("/[ac]/") == ["/c"]
 
 
 @pytest.mark.parametrize("pattern", ["/*", "/**", "/a", "/{a,b}"])

@@ -25,7 +25,7 @@ from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from PIL import Image
 from pyarrow import dataset, parquet
 
-from messagebody import MessageBody, Part, Resolver
+from messagebody import MessageBody, Part
 from messagebody.errors import UnsafeReference
 from messagebody.samples import sample
 
@@ -111,14 +111,6 @@ class TestPandas:
         again = pd.read_parquet("messagebody:///p", storage_options=options)
         found = again.astype({"year_2024": str}).sort_values("rides").reset_index(drop=True)
         assert found[["year_2024", "rides"]].to_dict() == frame.to_dict()
-
-    def test_written_through_to_a_store(self, body: MessageBody, tmp_path: Path) -> None:
-        fs = body.filesystem(
-            offload_to=tmp_path, threshold=1000, resolver=Resolver(allow=[tmp_path])
-        )
-        pd.read_csv(io.BytesIO(RIDES)).to_parquet("/rides.parquet", filesystem=fs)
-        assert body["/rides.parquet"].is_reference
-        assert pd.read_parquet("/rides.parquet", filesystem=fs)["rides"].sum() == TOTAL
 
 
 class TestPyarrow:

@@ -32,7 +32,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from messagebody import MessageBody, Resolver
+from messagebody import MessageBody
 from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.names import ancestors, is_name
 
@@ -381,31 +381,6 @@ class QuotedMachine(StorageMachine):
         return self.body.filesystem(quoted_names=True)
 
 
-class OffloadMachine(StorageMachine):
-    def start(self) -> None:
-        (self.place / "store").mkdir()
-        self.body = MessageBody()
-        self.fs = self.whole = self.body.filesystem(offload_to=self.place / "store", threshold=4)
-
-    def open(self) -> Any:
-        return self.whole  # only it reads back what it offloaded
-
-
-class CacheMachine(StorageMachine):
-    """What is offloaded comes back through a cache that is full at once."""
-
-    def start(self) -> None:
-        store, cache = self.place / "store", self.place / "cache"
-        store.mkdir()
-        self.resolver = Resolver(allow=store, cache=cache, cache_bytes=16)
-        super().start()
-
-    def open(self) -> Any:
-        return self.body.filesystem(
-            offload_to=self.place / "store", threshold=4, resolver=self.resolver
-        )
-
-
 @attrs.frozen
 class WriterOf:
     """Open a document where it is written; a filesystem that was sent there would be read-only."""
@@ -450,8 +425,7 @@ class MemoryDocumentMachine(DocumentMachine):
 
 
 MACHINES = [
-    StorageMachine, QuotedMachine, OffloadMachine, CacheMachine, DocumentMachine,
-    MemoryDocumentMachine,
+    StorageMachine, QuotedMachine, DocumentMachine, MemoryDocumentMachine,
 ]  # fmt: skip
 
 

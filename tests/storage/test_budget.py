@@ -190,32 +190,3 @@ class TestPrompts:
         to_prompt(body, 8000, resolver=resolver)
         Reader(body, resolver).search_parts("x")
         assert not together.broken
-
-
-class TestOwnStore:
-    """A filesystem reads back what it wrote to its own store, and nothing else there."""
-
-    def test_reads_what_it_wrote(self, tmp_path: Path) -> None:
-        fs = MessageBody().filesystem(offload_to=tmp_path, threshold=10)
-        fs.pipe_file("/a", b"a" * 100)
-        with fs.open("/b", "wb") as file:
-            file.write(b"b" * 100)
-        assert fs.body["/a"].is_reference
-        assert fs.cat("/a") == b"a" * 100
-        assert fs.cat_file("/b", 10, 20) == b"b" * 10
-        with fs.open("/b") as file:
-            assert file.read() == b"b" * 100
-        with pytest.raises(UnsafeReference):
-            fs.body["/a"].read_bytes()
-
-    def test_opens_nothing_else_of_the_store(self, tmp_path: Path) -> None:
-        other = offload(MessageBody([Part("y" * 100, name="/theirs")]), tmp_path, threshold=0)
-        fs = other.filesystem(offload_to=tmp_path, threshold=10)
-        fs.pipe_file("/mine", b"a" * 100)
-        with pytest.raises(UnsafeReference):
-            fs.cat("/theirs")
-        # Another digest under the URL that was written is not what was written.
-        mine = fs.body["/mine"]
-        fs.body.append(Part(url=mine.url, name="/other", size=100, digest="sha256:" + "0" * 64))
-        with pytest.raises(UnsafeReference):
-            fs.cat("/other")
