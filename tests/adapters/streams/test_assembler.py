@@ -159,7 +159,7 @@ ODD = [
     ("anthropic", [0, 6], "block 1 begins, where 0 is next"),
     ("anthropic", [0, 1, 2, 1], "block 0 begins, where 1 is next"),
     ("anthropic", [0, 1, 5, 2], "block 0 has stopped"),
-    ("anthropic", [0, 0], "a message started before"),
+    ("anthropic", [0, 1, 0], "a message started before"),
     ("anthropic", [0, 1, -1], "block 0 has not stopped"),
     ("openai-chat", [13, 1], "the choice has finished"),
     ("openai-responses", [0, 2], "its number is 2, where 1 is next"),

@@ -60,9 +60,12 @@ class AnthropicEvents(Accumulator):
             self._within(kind, event, self._message)
 
     def _start(self, event: dict[str, Any]) -> None:
-        if self._message is not None:
-            raise AnotherMessage("a message started before")
         message = dict(member(event, "message", dict))
+        if self._message is not None:
+            # Some proxies send the start twice; nothing of the message has come between them.
+            if message.get("id") and message == self._message and not self._blocks:
+                return
+            raise AnotherMessage("a message started before")
         blocks = objects(message, "content")
         self._message = message
         for block in blocks:

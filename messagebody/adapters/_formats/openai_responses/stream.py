@@ -46,7 +46,7 @@ class ResponsesEvents(Accumulator):
 
     format = "openai-responses"
     types = ("response.",)
-    late = ("keepalive",)
+    late = ("keepalive", "response.failed")  # which says again what an error has said
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -81,6 +81,11 @@ class ResponsesEvents(Accumulator):
             self._of_item(kind.removeprefix("response."), event)
         elif kind not in _BEGINS:
             raise UnknownEvent
+
+    def follow(self, event: dict[str, Any]) -> None:
+        """Note the failure of a response; an error before it has said the same."""
+        if self.ending is None and isinstance(response := event.get("response"), dict):
+            self.note_end({"status": "failed", **response})
 
     def _count(self, event: dict[str, Any]) -> None:
         number = event.get("sequence_number")
