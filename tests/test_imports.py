@@ -105,7 +105,7 @@ LEAF_DOORS = {
     "h11": {"serving/_server.py", "storage/_references/http.py"},
     "hypothesis": {"testing/_adapters.py", "testing/_contents.py", "testing/strategies.py"},
     "langchain_core": {"frameworks/langchain.py"},
-    "langgraph": {"frameworks/langgraph.py", "frameworks/langgraph_threads.py"},
+    "langgraph": {"frameworks/langgraph.py"},
     "markdown_it": {"links/_inlines.py", "links/_markdown.py", "rendering/_markup.py"},
     "mcp": {"_cli/commands/models.py", "frameworks/mcp/"},
     "mcp_types": {"frameworks/mcp/"},

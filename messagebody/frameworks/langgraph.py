@@ -17,7 +17,6 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from functools import partial
 from typing import Any, Final, Literal
 
 import attrs
@@ -154,19 +153,6 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
         self._placeholders = _Placeholders()
         # The beginning of URLs in the store, which bodies that came back with references have.
         self._place = opened.url_of(KEY_PREFIX).encode()
-
-    @classmethod
-    def encrypted(
-        cls, cipher: Cipher, store: str | os.PathLike[str] | Store, **options: Any
-    ) -> EncryptedSerializer:
-        """Return a serializer that encrypts the database and the contents in the store.
-
-        Arguments:
-            cipher: encrypts both.
-            store: a store, its URL, or a directory's path.
-            **options: the other arguments of this class.
-        """
-        return EncryptedSerializer(cipher, cls(store, cipher=cipher, **options))
 
     @property
     def contents(self) -> Store:
@@ -434,13 +420,10 @@ class _ReferenceReplacer:
     Arguments:
         objects: the contents.
         placeholders: makes texts in place of contents that are gone; None if that is an error.
-        is_whole: whether contents of bodies are put back, too, so that every serializer reads them.
     """
 
-    def __init__(
-        self, objects: Objects, placeholders: _Placeholders | None = None, *, is_whole: bool = False
-    ) -> None:
-        self._objects, self._placeholders, self._is_whole = objects, placeholders, is_whole
+    def __init__(self, objects: Objects, placeholders: _Placeholders | None = None) -> None:
+        self._objects, self._placeholders = objects, placeholders
         self._wanted: list[Stored] = []
         self._found: dict[Stored, bytes | MessageBodyError] = {}
         self._error: MessageBodyError | None = None
@@ -471,8 +454,6 @@ class _ReferenceReplacer:
             read = self._read(data)
             if not isinstance(read, list):
                 self._wanted.append(read[2])
-            elif self._is_whole:
-                self._wanted += filter(None, map(_stored_part, read))
 
     def _restored(self, tag: int, data: bytes) -> Any:
         if tag in _THEIRS:
@@ -480,24 +461,9 @@ class _ReferenceReplacer:
         if tag != _OURS:
             return _Extension(tag, data)
         read = self._read(data)
-        return self._body(read) if isinstance(read, list) else self._content(*read)
-
-    def _body(self, parts: list[dict[str, Any]]) -> "_Extension":
-        """Return a body, perhaps with the contents that else stay in the store."""
-        if self._is_whole:
-            whole = {"parts": [self._whole(part) for part in parts]}
-            return _Extension(_CALL_WITH_KEYWORDS, _pack([*_BODY, whole]))
-        return _Extension(_CALL_WITH_ONE, _pack([__name__, stored_body.__name__, parts]))
-
-    def _whole(self, part: dict[str, Any]) -> dict[str, Any]:
-        stored = _stored_part(part)
-        if stored is None:
-            return part
-        content = self._found[stored]
-        if isinstance(content, MessageBodyError):
-            raise self._noticed(content)
-        [inline] = MessageBody([Part(content, content_type=part["contentType"])]).to_dicts()
-        return {key: part[key] for key in part if key not in {"size", "digest"}} | inline
+        if isinstance(read, list):
+            return _Extension(_CALL_WITH_ONE, _pack([__name__, stored_body.__name__, read]))
+        return self._content(*read)
 
     def _content(self, form: str, head: str, stored: Stored) -> str | bytes:
         content = self._found[stored]
@@ -528,16 +494,6 @@ class _ReferenceReplacer:
         """Keep an error for `value`, and return it."""
         self._error = self._error or error
         return error
-
-
-def _stored_part(part: dict[str, Any]) -> Stored | None:
-    """Return the content of a part in the store; None if it is in the part or elsewhere."""
-    match part:
-        case {"content": _} | {"contentUrl": _}:
-            return None
-        case {"digest": str(digest), "size": int(size)} if is_digest(digest):
-            return Stored(digest, size)
-    raise DecodeError("a part has neither content nor the digest of any")
 
 
 @attrs.frozen
@@ -651,17 +607,6 @@ async def aowner(saver: Any) -> Owner:
     return Needs(asked.name, sorted(needed))
 
 
-# The way back
-
-
-@attrs.frozen
-class _Raw:
-    """A value that is not msgpack, as it is stored."""
-
-    kind: str
-    data: bytes
-
-
 class _Unbuilt(JsonPlusSerializer):  # type: ignore[misc]
     """A serializer that builds nothing, so that no type has to be known.
 
@@ -676,71 +621,10 @@ class _Unbuilt(JsonPlusSerializer):  # type: ignore[misc]
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         return self._read(*data)
 
-    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        return (obj.kind, obj.data) if isinstance(obj, _Raw) else ("msgpack", _packed_again(obj))
-
-
-def _as_stored(kind: str, packed: bytes) -> Any:
-    return _unpack(packed, _Extension) if kind == "msgpack" else _Raw(kind, packed)
-
-
-def _with_contents(objects: Objects, kind: str, packed: bytes) -> Any:
-    if not kind.startswith(f"{_TAG}-"):
-        return _as_stored(kind, packed)
-    kind = kind.removeprefix(f"{_TAG}-")
-    whole = _ReferenceReplacer(objects, is_whole=True).value(packed)
-    return whole if kind == "msgpack" else _Raw(kind, whole)
-
-
-def inline_checkpoints(saver: Any, to: Any) -> int:
-    """Copy all checkpoints to another checkpointer, with their contents in them.
-
-    LangGraph's own serializer reads the copy, so a database can be used without a store again. Each
-    value is copied as it is encoded: no object is built, and no type has to be allowed. Writes of
-    runs that are under way come along in the order of their tasks' ids.
-
-    Arguments:
-        saver: a checkpointer whose serializer is an `OffloadingSerializer`, or one around it.
-        to: an empty checkpointer with another serializer, encrypted or not.
-
-    Returns:
-        The number of checkpoints.
-
-    Raises:
-        InvalidArgument: the first has another serializer; the second has this one, or checkpoints.
-        ObjectNotFound, DigestMismatch: content is gone or damaged; the copy ends before it.
-        StoreError: the store failed.
-    """
-    whole = partial(_with_contents, _offloading(saver)._objects)
-    source = _with_serializer(saver, _Unbuilt(whole))
-    if isinstance(_inner(to), OffloadingSerializer):
-        raise InvalidArgument("a checkpointer with another serializer", to)
-    target = _with_serializer(to, _Unbuilt(_as_stored))
-    if next(iter(target.list(None, limit=1)), None) is not None:
-        raise InvalidArgument("a checkpointer without checkpoints", to)
-    count = 0
-    for found in source.list(None):
-        place = {**found.config["configurable"]}
-        del place["checkpoint_id"]  # `put` takes it for that of the parent
-        before = found.parent_config or {"configurable": place}
-        versions = found.checkpoint["channel_versions"]
-        target.put(before, found.checkpoint, found.metadata, versions)
-        writes: dict[str, list[tuple[str, Any]]] = {}
-        for task, channel, value in found.pending_writes or ():
-            writes.setdefault(task, []).append((channel, value))
-        for task, values in writes.items():
-            target.put_writes(found.config, values, task)
-        count += 1
-    return count
-
-
-def _inner(saver: Any) -> Any:
-    serde = getattr(saver, "serde", None)
-    return serde.serde if isinstance(serde, EncryptedSerializer) else serde
-
 
 def _offloading(saver: Any) -> OffloadingSerializer:
-    inner = _inner(saver)
+    serde = getattr(saver, "serde", None)
+    inner = serde.serde if isinstance(serde, EncryptedSerializer) else serde
     if not isinstance(inner, OffloadingSerializer):
         raise InvalidArgument("a checkpointer with an OffloadingSerializer", saver)
     return inner

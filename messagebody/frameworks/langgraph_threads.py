@@ -1,4 +1,4 @@
-"""Checkpoint databases of LangGraph: threads to look at, and copies with all contents in them.
+"""Checkpoint databases of LangGraph: threads to look at.
 
 A database is opened for reading only. Only values of the types that LangGraph calls safe are built,
 because somebody else may have written it.
@@ -6,7 +6,6 @@ because somebody else may have written it.
 
 import os
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,8 +13,8 @@ from typing import Any, Final
 
 from messagebody._core import MessageBody, quote
 from messagebody.adapters import ChatMessage, Transcript, read_transcript
-from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MissingDependency
-from messagebody.frameworks.langgraph import OffloadingSerializer, inline_checkpoints
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
+from messagebody.frameworks.langgraph import OffloadingSerializer
 from messagebody.storage import Store
 
 _MOST_STATES: Final = 1_000
@@ -63,62 +62,6 @@ def read_thread(
     except sqlite3.Error as error:
         raise _no_database(database, error) from error
     return _transcript([_channels(state) for state in reversed(states)])
-
-
-def inline_database(
-    database: str | os.PathLike[str],
-    to: str | os.PathLike[str],
-    *,
-    store: str | os.PathLike[str] | Store,
-) -> int:
-    """Copy a database that `SqliteSaver` has written, with the contents of its store in it.
-
-    The copy needs neither the store nor this package; see `langgraph.inline_checkpoints`. It is
-    complete, or it is not made.
-
-    Arguments:
-        database: the file, which is only read.
-        to: the file to make.
-        store: where an `OffloadingSerializer` has put large contents.
-
-    Returns:
-        The number of checkpoints.
-
-    Raises:
-        InvalidArgument: `to` exists.
-        DecodeError: the file is no such database.
-        ObjectNotFound, DigestMismatch: content is gone or damaged.
-        StoreError: the store failed.
-        MissingDependency: langgraph-checkpoint-sqlite is not installed.
-    """
-    try:
-        from langgraph.checkpoint.sqlite import SqliteSaver
-    except ImportError as error:
-        needed = "the package langgraph-checkpoint-sqlite"
-        raise MissingDependency("a copy of the database", "langgraph", needed) from error
-    if os.path.lexists(to):  # beside an old database there may be a log of changes to it
-        raise InvalidArgument("the path of a new file", to)
-    with tempfile.TemporaryDirectory(prefix=".", dir=Path(to).absolute().parent) as directory:
-        read, made = Path(directory, "read"), Path(directory, "made")
-        _copy(database, read)
-        with (
-            closing(sqlite3.connect(read)) as before,
-            closing(sqlite3.connect(made)) as after,
-        ):
-            saver = SqliteSaver(before, serde=OffloadingSerializer(store))
-            count = inline_checkpoints(saver, SqliteSaver(after))
-        made.rename(to)
-    return count
-
-
-def _copy(database: str | os.PathLike[str], to: Path) -> None:
-    """Copy a database of checkpoints: the saver changes what it opens."""
-    try:
-        with closing(_connect(database)) as source, closing(sqlite3.connect(to)) as copied:
-            source.execute("SELECT 1 FROM checkpoints LIMIT 1")
-            source.backup(copied)
-    except sqlite3.Error as error:
-        raise _no_database(database, error) from error
 
 
 def _connect(database: str | os.PathLike[str]) -> sqlite3.Connection:

@@ -10,6 +10,7 @@ import anyio
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
 
@@ -78,7 +79,7 @@ def test_in_checkpoints(store: Store, live: MessageBody, name: str, cipher: Any)
     value = VALUES[name](live)
     with SqliteSaver.from_conn_string(":memory:") as saver:
         serializer = OffloadingSerializer(store, cipher=cipher)
-        saver.serde = OffloadingSerializer.encrypted(cipher, store) if cipher else serializer
+        saver.serde = EncryptedSerializer(cipher, serializer) if cipher else serializer
         graph = StateGraph(State).add_node("n", lambda _: {"found": value}).add_edge(START, "n")
         graph.compile(checkpointer=saver).invoke({"found": LONG}, THREAD)
         check(store, live, owner(saver))

@@ -41,7 +41,6 @@ from messagebody.frameworks.langgraph import (
     TYPES,
     OffloadingSerializer,
     aowner,
-    inline_checkpoints,
     owner,
 )
 from messagebody.storage import Bytes, Owner, Store, open_store
@@ -525,7 +524,7 @@ def test_with_a_cipher_neither_place_can_be_read(store: Store) -> None:
     cipher = Xor()
     secret = "secret " * 5000
     with SqliteSaver.from_conn_string(":memory:") as saver:
-        saver.serde = OffloadingSerializer.encrypted(cipher, store)
+        saver.serde = EncryptedSerializer(cipher, OffloadingSerializer(store, cipher=cipher))
         graph = graph_of(State, saver, lambda _: {"body": MessageBody([])})
         graph.invoke({"body": MessageBody([Part(secret)])}, THREAD)
         assert graph.get_state(THREAD).values["body"] == MessageBody([Part(secret)])
@@ -556,103 +555,6 @@ def test_the_owner_of_postgres(store: Store, postgres: str) -> None:
         graph.invoke({"body": MessageBody([Part(PICTURE)])}, THREAD)
         assert graph.get_state(THREAD).values["body"][0].read_bytes() == PICTURE
         assert sweep(store, owner(saver), grace=-60).objects == ()
-
-
-# The way back
-
-
-class Mixed(TypedDict):
-    body: Annotated[MessageBody, operator.add]
-    notes: Annotated[list[Any], operator.add]
-    raw: bytes
-
-
-def filled(saver: Any) -> list[Any]:
-    """Run a graph in two threads, one of which fails, and return what there is of each."""
-    picture = Part(PICTURE, name="/a.png", content_type="image/png", metadata={"page": 1})
-    text = Part("é" * 20_000).evolve(extra={"x-unknown": 1})
-
-    def node(state: Mixed) -> Any:
-        if len(state["notes"]) > 2:
-            raise RuntimeError
-        return {"body": MessageBody([picture, Part("Hi")]), "notes": [HumanMessage([BLOCK])]}
-
-    graph = StateGraph(Mixed).add_node("one", node).add_node("two", lambda _: {"notes": ["s" * 99]})
-    made = graph.add_edge(START, "one").add_edge(START, "two").compile(checkpointer=saver)
-    for thread in "12":
-        place: Any = {"configurable": {"thread_id": thread}}
-        made.invoke({"body": MessageBody([text]), "notes": ["x" * 40_000], "raw": PICTURE}, place)
-    with pytest.raises(RuntimeError):
-        made.invoke({"body": MessageBody([]), "notes": [Plain()]}, place)
-    return [*saver.list(None)]
-
-
-def shown(value: Any) -> str:
-    """Return a value as text, whether its contents are in the store or not."""
-    is_body = isinstance(value, MessageBody)
-    return str([(part.name, part.size) for part in value]) if is_body else str(value)
-
-
-BLOCK = {"type": "image_url", "image_url": {"url": URL}}
-READING = JsonPlusSerializer(allowed_msgpack_modules=[*TYPES, (__name__, "Plain")])
-
-
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "encrypted"])
-def test_checkpoints_are_written_back_whole(store: Store, kind: str) -> None:
-    cipher = Xor()
-    with contextlib.ExitStack() as stack:
-        savers: list[Any] = [InMemorySaver() for _ in range(3)]
-        if kind == "sqlite":
-            opened = map(SqliteSaver.from_conn_string, [":memory:"] * 3)
-            savers = [stack.enter_context(each) for each in opened]
-        ours, plain, to = savers
-
-        def offloading(**options: Any) -> Any:
-            if kind == "encrypted":
-                return OffloadingSerializer.encrypted(cipher, store, **options)
-            return OffloadingSerializer(store, **options)
-
-        ours.serde = offloading(allowed_msgpack_modules=[(__name__, "Plain")])
-        plain.serde = READING
-        to.serde = EncryptedSerializer(cipher, READING) if kind == "encrypted" else READING
-        found, wanted = filled(ours), filled(plain)
-        ours.serde = offloading()  # which allows fewer types than there are
-        assert inline_checkpoints(ours, to) == len(found) == len(wanted)
-        for each in [*store.iter_objects()]:
-            store.delete(each.key)
-        copied = [*to.list(None)]
-        assert [each.config for each in copied] == [each.config for each in found]
-        assert [each.parent_config for each in copied] == [each.parent_config for each in found]
-        assert [each.metadata for each in copied] == [each.metadata for each in found]
-        values = [each.checkpoint["channel_values"] for each in copied]
-        assert values == [each.checkpoint["channel_values"] for each in wanted]
-        bodies = [each["body"] for each in values if "body" in each]
-        assert bodies
-        assert not any(part.is_reference for body in bodies for part in body)
-        assert any(each.pending_writes for each in copied)
-        for one, other in zip(copied, found, strict=True):
-            mine, theirs = (
-                [(task, channel, shown(value)) for task, channel, value in each.pending_writes]
-                for each in (one, other)
-            )
-            assert sorted(mine) == sorted(theirs)
-
-
-def test_what_is_not_written_back(store: Store) -> None:
-    ours, to = InMemorySaver(serde=OffloadingSerializer(store)), InMemorySaver()
-    with pytest.raises(InvalidArgument, match="with an OffloadingSerializer"):
-        inline_checkpoints(to, ours)
-    with pytest.raises(InvalidArgument, match="with another serializer"):
-        inline_checkpoints(ours, InMemorySaver(serde=OffloadingSerializer(store)))
-    filled(ours)
-    used = InMemorySaver()
-    filled(used)
-    with pytest.raises(InvalidArgument, match="without checkpoints"):
-        inline_checkpoints(ours, used)
-    for each in [*store.iter_objects()]:
-        store.delete(each.key)
-    with pytest.raises(ObjectNotFound):
-        inline_checkpoints(ours, to)
 
 
 def test_langgraphs_own_serializer_takes_our_types(caplog: pytest.LogCaptureFixture) -> None:

@@ -9,14 +9,13 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph, add_messages
 
 from messagebody import MessageBody, Part
-from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, ObjectNotFound
-from messagebody.frameworks.langgraph import TYPES, OffloadingSerializer
-from messagebody.frameworks.langgraph_threads import inline_database, read_thread
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
+from messagebody.frameworks.langgraph import OffloadingSerializer
+from messagebody.frameworks.langgraph_threads import read_thread
 from messagebody.samples import sample
 from tests.commands import run
 
@@ -132,77 +131,3 @@ def test_view_shows_a_thread(tmp_path: Path, chat: Path, capsys: Any) -> None:
     assert "data:image/png" not in page.read_text("utf-8")
     assert run(["view", str(file), "-o", str(page), "--store", str(store)]) == 0
     assert page.read_text("utf-8").count('src="data:image/png') == 1
-
-
-@pytest.fixture
-def drawn(tmp_path: Path) -> Path:
-    """A database whose picture is in a store."""
-    serde = OffloadingSerializer(tmp_path / "store", threshold="1 KiB")
-    values = {"body": MessageBody([Part("Draw.")])}
-    return save(tmp_path / "c.sqlite", Report, draw, values, "1", "2", serde=serde)
-
-
-def states(file: Path) -> list[Any]:
-    """Return the checkpoints of a database, as LangGraph itself reads them."""
-    with closing(sqlite3.connect(file)) as connection:
-        saver = SqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=TYPES))
-        return [*saver.list(None)]
-
-
-def test_a_database_is_copied_with_its_contents(tmp_path: Path, drawn: Path) -> None:
-    before = drawn.read_bytes()
-    count = inline_database(drawn, tmp_path / "whole.sqlite", store=tmp_path / "store")
-    assert drawn.read_bytes() == before
-    found = states(tmp_path / "whole.sqlite")
-    with closing(sqlite3.connect(drawn)) as connection:
-        [(wanted,)] = connection.execute("SELECT count(*) FROM checkpoints")
-    assert len(found) == count == wanted > 4
-    bodies = [
-        each.checkpoint["channel_values"]["body"] for each in found
-        if "body" in each.checkpoint["channel_values"]
-    ]  # fmt: skip
-    assert {part.is_reference for body in bodies for part in body} == {False}
-    assert bodies[0]["/chart.png"].read_bytes() == sample("chart.png")
-    assert sorted(each.name for each in tmp_path.iterdir()) == [
-        "c.sqlite", "store", "whole.sqlite",
-    ]  # fmt: skip
-
-
-def test_a_copy_is_complete_or_not_there(tmp_path: Path, drawn: Path) -> None:
-    to = tmp_path / "whole.sqlite"
-    with pytest.raises(DecodeError, match="is no database of checkpoints"):
-        inline_database(tmp_path / "missing.sqlite", to, store=tmp_path / "store")
-    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as other:
-        other.execute("CREATE TABLE t (a)")
-    with pytest.raises(DecodeError, match="no such table: checkpoints"):
-        inline_database(tmp_path / "other.sqlite", to, store=tmp_path / "store")
-    with pytest.raises(InvalidArgument, match="the path of a new file"):
-        inline_database(drawn, drawn, store=tmp_path / "store")
-    for each in (tmp_path / "store").rglob("*"):
-        if each.is_file():
-            each.unlink()
-    with pytest.raises(ObjectNotFound):
-        inline_database(drawn, to, store=tmp_path / "store")
-    assert not to.exists()
-    assert not [*tmp_path.glob(".*")]
-
-
-def test_the_shell_copies_a_database(
-    tmp_path: Path, drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run(["inline", "c.sqlite", "--store", "store", "-o", "whole.sqlite"]) == 0
-    assert len(states(Path("whole.sqlite"))) > 4
-    for options, said in (
-        (["--store", "store", "-o", "whole.sqlite"], "expected the path of a new file"),
-        (["--store", "store", "-o", "c.sqlite"], "expected the path of a new file"),
-        (["--store", "store"], "give --store STORE, where its contents are, and -o"),
-        (["--store", "store", "-i"], "give --store STORE, where its contents are, and -o"),
-        (["-o", "new.sqlite"], "give --store STORE, where its contents are, and -o"),
-        (["--store", "nowhere", "-o", "new.sqlite"], "there is no directory 'nowhere'"),
-    ):
-        assert run(["inline", "c.sqlite", *options]) == 2
-        assert said in capsys.readouterr().err
-    Path("m.json").write_text("[]")
-    assert run(["inline", "m.json", "--store", "store"]) == 2
-    assert "'m.json' is no database, and --store is for one" in capsys.readouterr().err

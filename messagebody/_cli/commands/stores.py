@@ -87,11 +87,10 @@ def offload_command(
 @options.body
 @options.names
 @options.everything
-@options.langgraph_store
 @options.references
 @options.outputs
 def inline_command(
-    body: str, names: str | None, store: str | None, resolver: Resolver, output: str | None, *,
+    body: str, names: str | None, resolver: Resolver, output: str | None, *,
     everything: bool, in_place: bool,
 ) -> None:  # fmt: skip
     """The content of each reference is verified.
@@ -100,19 +99,10 @@ def inline_command(
     others. If a reference is refused, missing or wrong, nothing changes, and the error names every
     such part.
 
-    BODY may also be a SQLite database of LangGraph's checkpoints, whose large contents are in
-    --store. FILE is then a new database, which needs no store.
-
     \b
       messagebody inline small.json --allow s3://bucket/prefix -o message.json
       messagebody inline small.json --allow ./store --names 'charts/*' -i
-      messagebody inline chat.db --store ./store -o whole.db
     """
-    if inputs.is_database(body):
-        _inline_database(body, store, None if in_place else output)
-        return
-    if store is not None:
-        raise click.UsageError(f"{inputs.source_name(body)} is no database, and --store is for one")
     message = inputs.read_body(body)
     with outputs.progress("reading") as callback:
         result = inline(
@@ -120,19 +110,6 @@ def inline_command(
             callback=callback,
         )  # fmt: skip
     outputs.write_body(result, body, output, in_place=in_place)
-
-
-def _inline_database(database: str, store: str | None, output: str | None) -> None:
-    # Only this needs the extra `langgraph`.
-    from messagebody.frameworks.langgraph_threads import inline_database
-
-    if store is None or output in (None, "-"):
-        raise click.UsageError(
-            f"{quote(database)} is a database: give --store STORE, where its contents are, and -o "
-            "FILE, a new file for the copy"
-        )
-    count = inline_database(database, str(output), store=store)
-    terminal.remark(f"{count_of(count, 'checkpoint')} in {quote(str(output))}")
 
 
 @click.command
