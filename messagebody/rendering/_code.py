@@ -1,9 +1,10 @@
-"""Code in colours. Only this module uses Pygments, and of its lexers only a few.
+"""Code in colours, and JSON as code. Only this module uses Pygments, and of its lexers only a few.
 
 The time of these lexers for hostile text was measured: it grows with the square of its length at
 most.
 """
 
+import json
 from functools import cache
 from itertools import groupby
 from typing import Any, Final
@@ -12,6 +13,9 @@ from messagebody._core import EXTENSIONS, TEXT_PLAIN, canonical
 from messagebody.errors import MissingDependency
 from messagebody.rendering._elements import Html, element, joined
 
+_LINE: Final = 60
+"""Characters of JSON that stands in one line."""
+_WRITER: Final = json.JSONEncoder(ensure_ascii=False, indent=2)
 LOOKS: Final = frozenset("cksmn")
 """The classes of coloured code: comments, keywords, strings, numbers, names."""
 
@@ -87,6 +91,29 @@ def language_named(word: str) -> str | None:
     spelt = word.lower()
     spelt = _SPELLINGS.get(spelt, spelt)
     return spelt if spelt in _LANGUAGES else None
+
+
+def indented(value: Any, most: int) -> str:
+    r"""Return a JSON value as text: short in one line, else indented, and cut after `most`.
+
+    Examples:
+        >>> indented({"a": [1, 2]}, 100)
+        '{"a": [1, 2]}'
+        >>> indented(["x" * 99], 12)
+        '[\n  "xxxxxx…'
+    """
+    pieces, length = list[str](), 0
+    # Indents may take a hundred times as much room as the value, so it is written piece by piece.
+    for piece in _WRITER.iterencode(value):
+        pieces.append(piece)
+        length += len(piece)
+        if length > most:
+            return f"{''.join(pieces)[: most - 1]}…"
+    written = "".join(pieces)
+    if len(written) > 2 * _LINE:
+        return written
+    line = json.dumps(value, ensure_ascii=False)
+    return line if len(line) <= _LINE else written
 
 
 def coloured(text: str, language: str) -> Html:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import islice
 from typing import Any, Final
 
 import attrs
@@ -20,20 +19,18 @@ from messagebody._core import (
     essence,
     human_size,
     is_text,
-    quote,
     redact_url,
     redact_urls,
     sniffing,
     strict_json,
     text_changes,
 )
-from messagebody.errors import InvalidArgument, MessageBodyError, MissingDependency
+from messagebody.errors import MessageBodyError, MissingDependency
 from messagebody.links import target_of
 from messagebody.rendering import _grids as grids
-from messagebody.rendering._code import coloured, language_of
+from messagebody.rendering._code import coloured, indented, language_of
 from messagebody.rendering._elements import Html, element, joined
-from messagebody.rendering._json_tree import items_of, tree
-from messagebody.rendering._keeping import data_url, file_name, hex_lines, save_link
+from messagebody.rendering._keeping import data_url, file_name, save_link
 from messagebody.rendering._limits import (
     CHARACTERS,
     CODE,
@@ -74,8 +71,7 @@ _SVG: Final = "image/svg+xml"
 _PDF: Final = "application/pdf"
 _MARKDOWN: Final = "text/markdown"
 _PROSE: Final = frozenset({_MARKDOWN, "text/html", "application/xhtml+xml"})
-_CSV: Final = "text/csv"
-_SEPARATED: Final = {_CSV: ",", "text/tab-separated-values": "\t"}
+_SEPARATED: Final = {"text/csv": ",", "text/tab-separated-values": "\t"}
 # It may be scrolled, so the keyboard has to reach it.
 _REGION: Final = {"tabindex": "0", "role": "region", "aria_label": "Text"}
 _JSON_LINES: Final = frozenset({"application/x-ndjson", "application/jsonl"})
@@ -96,10 +92,6 @@ class Room:
         return True
 
 
-_NAMED: Final = 20
-"""Columns that an error names."""
-
-
 class NotShown(Exception):
     """Content that is not on the page; the text tells the reader why."""
 
@@ -115,7 +107,6 @@ class Shown:
         text: the content as text, if it is text.
         data: the bytes of the content; None if they were not read.
         is_raw: whether `html` shows the content as it was written.
-        grid: the rows if it is a table.
     """
 
     html: Html
@@ -123,7 +114,6 @@ class Shown:
     text: str | None = None
     data: bytes | None = None
     is_raw: bool = False
-    grid: grids.Grid | None = None
 
 
 class Contents:
@@ -133,7 +123,6 @@ class Contents:
         body: the body.
         resolver: reads references; None if they are not read.
         limits: how much is shown.
-        sort: the column that tables are sorted by; None for the order of their content.
     """
 
     def __init__(
@@ -141,21 +130,13 @@ class Contents:
         body: "messagebody.MessageBody",
         resolver: "messagebody.Resolver | None",
         limits: PageLimits | None = None,
-        *,
-        sort: str | None = None,
     ) -> None:
-        if not isinstance(sort, str | None):
-            raise InvalidArgument("the name of a column for sort=", sort)
         self._resolver = resolver
         self.limits = PageLimits() if limits is None else limits
-        self._sort = sort
-        self._columns: dict[str, None] = {}
-        self._is_sorted = False
         self._room = Room(self.limits.total)
-        self._room_to_save = Room(self.limits.total)
         self._markup = Room(MARKUP)
         self._colours = Room(CODE)
-        self._items = Room(self.limits.items)
+        self._cells = Room(self.limits.cells)
         self._peeks = Room(PEEKS)
         self._compared = Room(COMPARED)
         self.unread: list[str] = []
@@ -223,22 +204,14 @@ class Contents:
         if len(shown.data) > self.limits.most:
             words = f"Save: too large for this page ({more_with('most')})"
             return element("p", element("span", words), class_="keep")
-        links = [self._save_link("Save", file_name(part, index), shown.data)]
-        if shown.grid is not None and _is_no_csv(part, shown.grid):
-            name = f"{file_name(part, index).rpartition('.')[0]}.csv"
-            links.insert(0, self._save_link("Save as CSV", name, shown.grid.csv().encode()))
-        saved = element("p", *links, class_="keep")
-        return saved if shown.is_raw else joined(saved, self.raw(shown))
-
-    def _save_link(self, words: str, name: str, data: bytes) -> Html:
-        if self._room_to_save.take(len(data)):
-            return save_link(words, name, data)
-        return element("span", f"{words}: no room on this page ({more_with('total')})")
+        saved = element("p", save_link(file_name(part, index), shown.data), class_="keep")
+        return joined(saved, self.raw(shown))
 
     def raw(self, shown: Shown) -> Html:
-        """Return a folded view of a content as it was written: its text, or its bytes."""
-        text = hex_lines(shown.data or b"") if shown.text is None else shown.text
-        return fold("Raw", as_source(text, self.limits.characters), look="raw")
+        """Return a folded view of a text as it was written, unless it is shown so."""
+        if shown.text is None or shown.is_raw:
+            return Html()
+        return fold("Raw", as_source(shown.text), look="raw")
 
     @property
     def reads_references(self) -> bool:
@@ -254,9 +227,7 @@ class Contents:
 
     def json(self, value: Any) -> Html:
         """Return a JSON value that is no content, without secrets from URLs."""
-        text = strict_json.dumps(value)
-        shown = redact_urls(text)
-        return (self._laid_out_json(value, text) if shown == text else self._json(shown)).html
+        return as_source(redact_urls(indented(value, CHARACTERS)))
 
     def changed_lines(self, old: "messagebody.Part", new: Shown) -> Html | None:
         """Return the lines of a text that changed; None if there are none that can be shown."""
@@ -314,7 +285,7 @@ class Contents:
             self.unread.append(f"{part.label}: {error}")
             raise NotShown(f"not readable: {error}") from error
         if not self._room.take(min(len(data), self.limits.most)):
-            raise NotShown(f"not shown: the page has no more room ({more_with('total')})")
+            raise NotShown(f"not shown: the page has no more room ({more_with('most')})")
         return data
 
     def _size_of(self, part: "messagebody.Part") -> int:
@@ -326,38 +297,18 @@ class Contents:
 
     # Tables
 
-    @property
-    def _wanted(self) -> dict[str, Any]:
-        return {"most": self.limits.rows, "sort": self._sort}
-
     def _parquet(self, data: bytes) -> Shown:
         try:
-            return self._table(grids.of_parquet(data, **self._wanted))
+            return self._table(grids.of_parquet(data, self.limits.rows))
         except grids.NoGrid as error:
             raise NotShown(f"not readable as a table: {error}") from error
         except MissingDependency as error:
             raise NotShown(str(error)) from error
 
     def _table(self, grid: grids.Grid) -> Shown:
-        self._columns.update(dict.fromkeys(grid.head))
-        self._is_sorted = self._is_sorted or grid.order is not None or bool(grid.note)
-        if not self._items.take(grid.cells):
+        if not self._cells.take(grid.cells):
             raise grids.NoGrid(f"the page has too many cells ({more_with('rows')})")
-        return Shown(grids.table(grid), grid=grid)
-
-    def require_sorted(self) -> None:
-        """Raise an error if the page should be sorted by a column that no table has.
-
-        Raises:
-            InvalidArgument: no table has it; the text names those that there are.
-        """
-        if self._sort is None or self._is_sorted:
-            return
-        names = ", ".join(quote(name, limit=40) for name in islice(self._columns, _NAMED))
-        more = len(self._columns) - _NAMED
-        there = f"one of {names}" if names else "and the page has no table"
-        there += f" and {more:,} more" if more > 0 else ""
-        raise InvalidArgument(f"a column to sort by, {there}", got=quote(self._sort))
+        return Shown(grids.table(grid))
 
     # Text
 
@@ -375,19 +326,19 @@ class Contents:
             return Shown(self._prose(kind, text))
         try:
             if kind in _SEPARATED:
-                return self._table(grids.of_csv(text, _SEPARATED[kind], **self._wanted))
+                return self._table(grids.of_csv(text, _SEPARATED[kind], self.limits.rows))
             if kind in _JSON_LINES:
-                return self._table(grids.of_json_lines(text, **self._wanted))
+                return self._table(grids.of_json_lines(text, self.limits.rows))
             if kind == JSON or kind.endswith("+json"):
                 return self._json(text)
         except grids.NoGrid as reason:
             return self._source(text, f"not a table: {reason}")
         language = language_of(part.content_type, part.name)
-        if language is not None and self._may_colour(text):
-            return self._code(text, language)
-        return self._plain(text, part)
+        return self._plain(text, part) if language is None else self._code(text, language)
 
     def _code(self, text: str, language: str) -> Shown:
+        if not self._may_colour(text):
+            return self._source(text)
         try:
             return Shown(_region("pre", coloured(text, language)), is_raw=True)
         except MissingDependency as error:  # without colours it is read as well
@@ -402,20 +353,20 @@ class Contents:
     def _plain(self, text: str, part: "messagebody.Part") -> Shown:
         # Unnamed text is shown as text to read, and named parts as files.
         if part.name is None and essence(part.content_type) == TEXT_PLAIN:
-            said = _shortened_element(text, "div", self.limits.characters, class_="said")
+            said = _shortened_element(text, "div", class_="said")
             return Shown(said, is_raw=True)
         return self._source(text)
 
     def _source(self, text: str, note: str = "") -> Shown:
         """Return a text as it was written, and perhaps a note of why it is not laid out."""
-        source = as_source(text, self.limits.characters)
+        source = as_source(text)
         below = element("p", note, class_="note") if note else Html()
         return Shown(joined(source, below), is_raw=True)
 
     def _may_parse(self, text: str) -> bool:
         # The time for nested and unfinished markup grows with the square of its length.
         cost = len(text) + len(text) ** 2 // 2_500
-        return len(text) <= self.limits.characters and self._markup.take(cost)
+        return len(text) <= CHARACTERS and self._markup.take(cost)
 
     def _may_colour(self, code: str) -> bool:
         return len(code) <= LONGEST_CODE and self._colours.take(len(code) ** 2)
@@ -426,21 +377,15 @@ class Contents:
         return element("div", linked, class_="prose", dir="auto")
 
     def _json(self, text: str) -> Shown:
+        """Return JSON as a table if it holds rows, else indented."""
         try:
             value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth)
         except strict_json.InvalidJson as error:
             return self._source(text, f"not JSON: {error}")
-        return self._laid_out_json(value, text)
-
-    def _laid_out_json(self, value: Any, text: str) -> Shown:
-        """Return a JSON value as a table or a tree, or as its text if there is no room."""
         try:
-            return self._table(grids.of_objects(value, **self._wanted))
+            return self._table(grids.of_objects(value, self.limits.rows))
         except grids.NoGrid:
-            rows = self.limits.rows
-        if not self._items.take(items_of(value, rows, self.limits.items)):
-            return self._source(text, f"too many values for a tree ({more_with('rows')})")
-        return Shown(tree(value, rows))
+            return self._code(indented(value, CHARACTERS), "json")
 
     # Bytes
 
@@ -508,11 +453,6 @@ class Contents:
         return self._show_bytes(part).picture if kind_of(part) == "image" else None
 
 
-def _is_no_csv(part: "messagebody.Part", grid: grids.Grid) -> bool:
-    """Return whether a table is other CSV than the content of the part."""
-    return canonical(part.content_type) != _CSV or grid.order is not None
-
-
 def _is_prose(part: "messagebody.Part") -> bool:
     return canonical(part.content_type) in _PROSE
 
@@ -540,25 +480,19 @@ def _origin(part: "messagebody.Part") -> Html:
     return element("p", target, class_="origin")
 
 
-def as_source(text: str, most: int = CHARACTERS) -> Html:
-    """Return a text as it was written.
-
-    Arguments:
-        text: the text.
-        most: characters to show; a longer text is cut.
-    """
-    return _shortened_element(text, "pre", most, **_REGION)
+def as_source(text: str) -> Html:
+    """Return a text as it was written."""
+    return _shortened_element(text, "pre", **_REGION)
 
 
 def _region(tag: str, *children: Html) -> Html:
     return element(tag, *children, dir="auto", **_REGION)
 
 
-def _shortened_element(text: str, tag: str, most: int, **attributes: str) -> Html:
+def _shortened_element(text: str, tag: str, **attributes: str) -> Html:
     """Return a text as an element; a line states how much of a long text is left out."""
-    shown = element(tag, text[:most], dir="auto", **attributes)
-    rest = len(text) - most
+    shown = element(tag, text[:CHARACTERS], dir="auto", **attributes)
+    rest = len(text) - CHARACTERS
     if rest <= 0:
         return shown
-    words = f"{count_of(rest, 'more character')} ({more_with('characters')})"
-    return joined(shown, element("p", words, class_="note"))
+    return joined(shown, element("p", f"and {count_of(rest, 'more character')}", class_="note"))

@@ -8,12 +8,11 @@ from messagebody._core import parse_size
 from messagebody.errors import InvalidArgument
 
 MOST: Final = "5 MiB"
-TOTAL: Final = "50 MiB"
 ROWS: Final = 1_000
 PARTS: Final = 5_000
-CHARACTERS: Final = 100_000
-MESSAGES: Final = 1_000
 
+CHARACTERS: Final = 100_000
+"""Characters of a text; the whole can be saved, and longer markup is slow to parse."""
 OPEN_PARTS: Final = 24
 """Up to this many parts of a page or of a directory are unfolded when a page opens."""
 RUN: Final = 100
@@ -36,13 +35,11 @@ COLUMNS: Final = 50
 """Columns of a table."""
 CELL: Final = 200
 """Characters of a cell on a page."""
-ROWS_SEEN: Final = 16
-"""Rows of a table that are seen at once; the reader can unfold the others."""
-HEX_BYTES: Final = 256
-"""Bytes of binary content that its raw view shows."""
 
-# A cell or a value of JSON takes some thirty bytes of HTML, whatever it holds.
-_ITEMS_A_ROW: Final = 500
+_PARTS_OF_A_PAGE: Final = 10
+"""Parts of the largest size whose contents a page has room for."""
+# A cell takes some thirty bytes of HTML, whatever it holds.
+_CELLS_A_ROW: Final = 500
 # Three of the longest texts, or thousands of short ones: some ten seconds in the worst case.
 MARKUP: Final = 12_500_000
 LONGEST_CODE: Final = 15_000
@@ -56,12 +53,9 @@ class PageLimits:
     """The limits of one page that its reader may lift; each field is an option of that name.
 
     Arguments:
-        most: bytes of a part.
-        total: bytes of all contents together.
-        rows: rows of a table, and entries of a JSON array or object.
-        parts: parts of the page; many more make browsers slow.
-        characters: characters of a text; longer markup is slow to parse.
-        messages: messages of a run.
+        most: bytes of a part; the contents of a page have ten times as much together.
+        rows: rows of a table; the tables of a page have 500 times as many cells together.
+        parts: parts of a page, and messages and steps of a run; many more make browsers slow.
 
     Raises:
         InvalidSize: a size is not a number of bytes.
@@ -69,22 +63,24 @@ class PageLimits:
     """
 
     most: int = attrs.field(default=parse_size(MOST), converter=parse_size)
-    total: int = attrs.field(default=parse_size(TOTAL), converter=parse_size)
     rows: int = ROWS
     parts: int = PARTS
-    characters: int = CHARACTERS
-    messages: int = MESSAGES
 
     def __attrs_post_init__(self) -> None:
-        for name in ("rows", "parts", "characters", "messages"):
+        for name in ("rows", "parts"):
             number = getattr(self, name)
             if not isinstance(number, int) or isinstance(number, bool) or number < 1:
                 raise InvalidArgument(f"a whole number from 1 for {name}=", number)
 
     @property
-    def items(self) -> int:
-        """Cells of tables and values of JSON on the whole page."""
-        return _ITEMS_A_ROW * self.rows
+    def total(self) -> int:
+        """Bytes of all contents together."""
+        return _PARTS_OF_A_PAGE * self.most
+
+    @property
+    def cells(self) -> int:
+        """Cells of all tables together."""
+        return _CELLS_A_ROW * self.rows
 
 
 def more_with(option: str) -> str:

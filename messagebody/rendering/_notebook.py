@@ -24,12 +24,10 @@ from messagebody.schema import Violation
 
 # A view is saved in the notebook's file, with all its content.
 _MOST_ROWS: Final = 100
-_MOST: Final = 5 * 1024 * 1024
 _LONGEST: Final = 2_000
 _PREVIEW: Final = 80
 # Pictures of the table of a body: small ones, and not many.
-_THUMBNAIL: Final = "256 KiB"
-_THUMBNAILS: Final = "1 MiB"
+_THUMBNAIL: Final = "128 KiB"
 _VERDICTS: Final = {"always": "good", "undecided": ""}
 
 
@@ -68,7 +66,7 @@ def body_html(body: "messagebody.MessageBody") -> str:
 
 def _parts_table(body: "messagebody.MessageBody") -> Html:
     shown = list(itertools.islice(body, _MOST_ROWS))
-    contents = Contents(MessageBody(), None, PageLimits(most=_THUMBNAIL, total=_THUMBNAILS))
+    contents = Contents(MessageBody(), None, PageLimits(most=_THUMBNAIL))
     rows: list[tuple[str, ...]] = [
         (str(index), part.name or "", type_of(part), size_of(part), _content(part, contents))
         for index, part in enumerate(shown)
@@ -98,12 +96,10 @@ def part_html(part: "messagebody.Part") -> str:
         element("bdi", part.name or "unnamed", class_="name"),
         element("small", f"  {type_of(part)}  {size_of(part)}"),
     )
-    # Room for one part and the pictures in it.
-    contents = Contents(MessageBody([part]), None, PageLimits(most=_MOST, total=2 * _MOST))
+    contents = Contents(MessageBody([part]), None)
     try:
         shown = contents.show(part)
-        is_more = shown.data is not None and not shown.is_raw
-        content = joined(shown.html, contents.raw(shown)) if is_more else shown.html
+        content = joined(shown.html, contents.raw(shown))
     # Notebooks show a view without being asked, so it must not raise an error.
     except MissingDependency:
         content = as_source(part.text or "")

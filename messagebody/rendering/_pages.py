@@ -16,7 +16,7 @@ from messagebody.rendering._cards import Cards
 from messagebody.rendering._changes import Changes
 from messagebody.rendering._contents import Contents
 from messagebody.rendering._elements import Html, element
-from messagebody.rendering._limits import CHARACTERS, MOST, PARTS, ROWS, TOTAL, PageLimits
+from messagebody.rendering._limits import MOST, PARTS, ROWS, PageLimits
 from messagebody.rendering._pieces import badge
 from messagebody.rendering._tables import total_size
 
@@ -30,16 +30,13 @@ def page(
     resolver: "messagebody.Resolver | None" = None,
     title: str = "Message",
     most: int | str = MOST,
-    total: int | str = TOTAL,
     rows: int = ROWS,
     parts: int = PARTS,
-    characters: int = CHARACTERS,
-    sort: str | None = None,
 ) -> str:
     """Return a body as an HTML page, to look at in a browser or to keep as a file.
 
     Text, Markdown, HTML, pictures, sound, film and tables are shown; directories fold, and each
-    part has a raw view and can be saved. A link shows the beginning of its part, a part names what
+    part can be saved. A link shows the beginning of its part, a part names what
     links to it, and citations are numbers with their quotes. The page has no script and sends no
     requests: nothing on it could, and a content security policy (CSP) forbids both as well. Where a
     limit leaves something out, the page names it.
@@ -50,19 +47,15 @@ def page(
         against: an older body; shows what is new and what changed.
         resolver: reads references; None shows them as links and fetches nothing.
         title: the title of the page.
-        most: the most bytes of a part to show; a larger part is listed with its size.
-        total: the most bytes of all contents together; those that can be saved count once more.
+        most: the most bytes of a part to show; a larger part is listed with its size. All contents
+            together have ten times as much room.
         rows: the most rows of a table.
         parts: the most parts to show.
-        characters: the most characters of a text to show.
-        sort: a column that tables with such a column are sorted by; with "-" before it from the
-            largest. Equal rows keep their order, and empty cells come last.
 
     Raises:
         MissingDependency: there is Markdown or HTML, and the extra `view` is not installed.
-        InvalidArgument: an argument is of another type, a number is less than 1, or no table has
-            the column `sort`.
-        InvalidSize: `most` or `total` is not a size.
+        InvalidArgument: an argument is of another type, or a number is less than 1.
+        InvalidSize: `most` is not a size.
 
     Examples:
         >>> from messagebody import MessageBody
@@ -71,15 +64,9 @@ def page(
         >>> "<em>cute</em>" in page(body)
         True
     """
-    limits = PageLimits(most, total, rows, parts, characters)
+    limits = PageLimits(most, rows, parts)
     return draw(
-        body,
-        schema=schema,
-        against=against,
-        resolver=resolver,
-        title=title,
-        limits=limits,
-        sort=sort,
+        body, schema=schema, against=against, resolver=resolver, title=title, limits=limits
     ).html
 
 
@@ -106,10 +93,9 @@ def draw(
     resolver: "messagebody.Resolver | None",
     title: str,
     limits: PageLimits,
-    sort: str | None,
 ) -> Drawn:
     """Return the page of a body and what it could not show; see `page` for the arguments."""
-    contents = Contents(require_body(body), require_resolver(resolver), limits, sort=sort)
+    contents = Contents(require_body(body), require_resolver(resolver), limits)
     changes = Changes() if against is None else Changes.between(require_body(against), body)
     problems = _problems(body, schema)
     cards = Cards(body, contents, changes, problems)
@@ -119,7 +105,6 @@ def draw(
         element("header", element("h1", title), element("p", *facts, class_="facts")),
         element("div", cards.listed(), element("main", *cards.sections()), class_="columns"),
     )
-    contents.require_sorted()
     return Drawn(html, contents.unread)
 
 

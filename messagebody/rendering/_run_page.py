@@ -11,16 +11,7 @@ from messagebody._core import MessageBody, count_of, guided, redact_urls, requir
 from messagebody.adapters import ChatMessage, Loss, Step, Transcript, read_transcript
 from messagebody.rendering._contents import Contents
 from messagebody.rendering._elements import Html, element, joined
-from messagebody.rendering._limits import (
-    CHARACTERS,
-    MESSAGES,
-    MOST,
-    PARTS,
-    ROWS,
-    TOTAL,
-    PageLimits,
-    more_with,
-)
+from messagebody.rendering._limits import MOST, PARTS, ROWS, PageLimits, more_with
 from messagebody.rendering._pages import Drawn, document, style_of
 from messagebody.rendering._pieces import badge, short
 from messagebody.rendering._said import ROLES, Said, anchor_of, marks_of, message_link, tool_line
@@ -42,12 +33,8 @@ def run_page(
     resolver: "messagebody.Resolver | None" = None,
     title: str = "Run",
     most: int | str = MOST,
-    total: int | str = TOTAL,
     rows: int = ROWS,
     parts: int = PARTS,
-    characters: int = CHARACTERS,
-    messages: int = MESSAGES,
-    sort: str | None = None,
 ) -> str:
     """Return the run of an agent as an HTML page: who said what, and what each tool answered.
 
@@ -62,31 +49,26 @@ def run_page(
         format: the format of the messages; None if it is to be detected.
         resolver: reads references; None shows them as links and fetches nothing.
         title: the title of the page.
-        most: the most bytes of a part to show; a larger part is listed with its size.
-        total: the most bytes of all contents together; those that can be saved count once more.
+        most: the most bytes of a part to show, as in `page`.
         rows: the most rows of a table.
-        parts: the most texts, files, calls and results to show.
-        characters: the most characters of a text to show.
-        messages: the most messages to show.
-        sort: a column that tables with such a column are sorted by, as in `page`.
+        parts: the most texts, files, calls and results to show, and the most messages.
 
     Raises:
         EnvelopeError: the messages have no format that is known.
         DecodeError: they are no JSON.
         MissingDependency: a part states that it is Markdown or HTML, and the extra `view` is not
             installed.
-        InvalidArgument: an argument is of another type, a number is less than 1, or no table has
-            the column `sort`.
-        InvalidSize: `most` or `total` is not a size.
+        InvalidArgument: an argument is of another type, or a number is less than 1.
+        InvalidSize: `most` is not a size.
 
     Examples:
         >>> text = run_page([{"role": "user", "content": "Who are you?"}])
         >>> "1 message" in text, "Who are you?" in text
         (True, True)
     """
-    limits = PageLimits(most, total, rows, parts, characters, messages)
+    limits = PageLimits(most, rows, parts)
     transcript = read_transcript(run, format)
-    return draw_run(transcript, resolver=resolver, title=title, limits=limits, sort=sort).html
+    return draw_run(transcript, resolver=resolver, title=title, limits=limits).html
 
 
 def draw_run(
@@ -95,13 +77,11 @@ def draw_run(
     resolver: "messagebody.Resolver | None",
     title: str,
     limits: PageLimits,
-    sort: str | None,
 ) -> Drawn:
     """Return the page of a run and what it could not show; see `run_page` for the arguments."""
-    contents = Contents(MessageBody(), require_resolver(resolver), limits, sort=sort)
+    contents = Contents(MessageBody(), require_resolver(resolver), limits)
     run = _Sections.from_transcript(transcript, contents)
     shown = [*run.sections()]  # what is said in the heading and in the list follows from them
-    contents.require_sorted()
     facts = [*run.facts()]
     told = element("p", *(fact.html for fact in facts), class_="facts")
     html = document(
@@ -155,7 +135,7 @@ class _Sections:
     def from_transcript(cls, transcript: Transcript, contents: Contents) -> "_Sections":
         steps, hidden = [], []
         left = contents.limits.parts
-        for message in transcript.messages[: contents.limits.messages]:
+        for message in transcript.messages[:left]:
             found = message.steps if message.problem is None else [*map(_redacted, message.steps)]
             steps.append(found[:left])
             hidden.append(len(found) - len(steps[-1]))
@@ -286,7 +266,7 @@ class _Sections:
         yield from map(self._message, range(len(self.steps)))
         left = len(self.transcript.messages) - len(self.steps)
         if left:
-            words = f"{count_of(left, 'more message')} ({more_with('messages')})"
+            words = f"{count_of(left, 'more message')} ({more_with('parts')})"
             yield element("p", words, class_="note")
         if not self.steps:
             yield element("p", "This run has no messages.", class_="note")

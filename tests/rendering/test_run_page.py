@@ -286,10 +286,10 @@ def test_200_messages_take_no_time_and_no_room() -> None:
 
 def test_limits_hold_and_an_option_lifts_them() -> None:
     said = [{"role": "user", "content": "x" * 1_000}] * 30
-    document = run_page(said, messages=10, total=5_000)
-    assert len(articles(document)) == 10
-    assert "20 more messages" in document
-    assert document.count("no more room") == 5
+    document = run_page(said, parts=20, most=1_000)
+    assert len(articles(document)) == 20
+    assert "10 more messages (more with --parts" in document
+    assert document.count("no more room") == 10
     assert len(articles(run_page(said))) == 30
 
 
@@ -350,9 +350,8 @@ def test_what_is_no_run_is_refused(messages: Any) -> None:
 
 
 def test_wrong_arguments_are_refused() -> None:
-    for arguments in (
-        {"resolver": "s3://bucket"}, {"messages": "many"}, {"sort": 5}, {"sort": "rides"},
-    ):  # fmt: skip
+    wrong: list[dict[str, Any]] = [{"resolver": "s3://bucket"}, {"parts": "many"}]
+    for arguments in wrong:
         with pytest.raises(InvalidArgument):
             run_page(CHAT, **arguments)
 

@@ -258,11 +258,10 @@ def test_each_part_is_saved_from_a_file_on_disk(tab: Tab, tmp_path: Path) -> Non
                 time.sleep(0.05)
     finally:
         tab.call("Browser.setDownloadBehavior", behavior="deny")
-    assert sorted(names) == ["a.html", "large.bin", "rows.csv", "rows.json", "valley.jpg"]
+    assert sorted(names) == ["a.html", "large.bin", "rows.json", "valley.jpg"]
     for part in body:
         assert part.path is not None
         assert (saved / part.path.name).read_bytes() == part.read_bytes()
-    assert (saved / "rows.csv").read_bytes() == b"a\r\n1\r\n2\r\n"
     assert tab.run("location.protocol") == "file:"
     assert tab.requests == []
 
@@ -293,16 +292,6 @@ def test_on_paper_all_is_open_and_nothing_is_there_twice(tab: Tab, tmp_path: Pat
         assert tab.run(seen.format("nav, .keep, .raw, .raw pre, .whole")) == 0
     finally:
         tab.call("Emulation.setEmulatedMedia", media="")
-
-
-def test_all_rows_are_seen_at_once(tab: Tab, tmp_path: Path) -> None:
-    rows = "a\n" + "1\n" * 40
-    (tmp_path / "page.html").write_text(page(MessageBody([Part(rows, name="/a.csv")])), "utf-8")
-    tab.open(tmp_path / "page.html")
-    height = "document.querySelector('.grid').clientHeight"
-    low = tab.run(height)
-    tab.run("document.querySelector('.whole').open = true")
-    assert tab.run(height) > 2 * low
 
 
 def test_the_browser_would_have_told(tab: Tab, decoy: Decoy, tmp_path: Path) -> None:

@@ -53,23 +53,13 @@ _SAID: Final = 20
 )
 @options.references
 @options.output
-@click.option(
-    "--sort", metavar="COLUMN", help="Sort tables by COLUMN; -COLUMN begins with the largest."
-)
 @_size("--most", default=human_size(_DEFAULTS.most), help="Show a part up to SIZE.")
-@_size(
-    "--total",
-    default=human_size(_DEFAULTS.total),
-    help="Show contents up to SIZE, and as much to save.",
-)
 @_number("--rows", default=_DEFAULTS.rows, help="Show N rows of a table.")
-@_number("--parts", default=_DEFAULTS.parts, help="Show N parts.")
-@_number("--characters", default=_DEFAULTS.characters, help="Show N characters of a text.")
-@_number("--messages", default=_DEFAULTS.messages, help="Show N messages of a run.")
+@_number("--parts", default=_DEFAULTS.parts, help="Show N parts, or messages of a run.")
 @options.flag("--open", "in_browser", help="Show the page in a browser.")
 def view_command(
     body: str, source: str | None, thread: str | None, store: str | None, schema: str | None,
-    against: str | None, resolver: Resolver, output: str | None, sort: str | None, *,
+    against: str | None, resolver: Resolver, output: str | None, *,
     in_browser: bool, **most: Any,
 ) -> None:  # fmt: skip
     """The page is one HTML file without a script, which loads nothing. References are links,
@@ -84,7 +74,7 @@ def view_command(
       messagebody view run.json --open
       messagebody view message.json --schema schema.json -o message.html
       messagebody view new.json --against old.json -o changes.html
-      messagebody view message.json --sort -rides --rows 20 --open
+      messagebody view message.json --rows 20000 --open
     """  # noqa: D205 - the table of commands has the first line
     # In a terminal, pages with pictures would be megabytes of base64.
     if output is None and not in_browser and terminal.is_terminal(sys.stdout):
@@ -95,7 +85,7 @@ def view_command(
         _run(body, source, thread, store), body, schema, against,
         resolver=None if resolver.is_closed else resolver,
         title="Message" if body == "-" else Path(body).name,
-        sort=sort, limits=PageLimits(**most),
+        limits=PageLimits(**most),
     )  # fmt: skip
     if in_browser and output in {None, "-"}:
         output = _temporary_file()
