@@ -84,9 +84,9 @@ NEEDS.core := .test .integrations
 RUN.core = rm -rf $(VENV)/tree && $(BIN)/python -m tests.core $(VENV)/tree && cd $(VENV)/tree && \
 	PYTHONPATH=$$PWD $(abspath $(BIN))/python -m pytest -q -n auto -m "not slow and not leaf" tests
 
-## solver       verdicts at length beside brute force and z3; the solver is broken on purpose
+## solver       verdicts and links at length beside others; the solver is broken on purpose
 NEEDS.solver := .test .integrations .oracle
-RUN.solver := $(PYTEST) -n auto -m slow tests/globs tests/compatibility tests/agents
+RUN.solver := $(PYTEST) -n auto -m slow tests/globs tests/compatibility tests/agents tests/links
 
 ## storage      models of storage for 10,000 steps, deletions among foreign files, look-ups
 NEEDS.storage := .test .integrations

@@ -141,8 +141,10 @@ _READ: dict[str, Callable[[str], str]] = {
 }
 
 
-# A label holds no bracket, so what is before it is a link by itself; markdown-it takes none.
-_NO_LABEL = re.compile(r"\]\[[^\]]*\[")
+# Where markdown-it differs from CommonMark: what is before brackets that hold a bracket or only
+# white space, and before a parenthesis that ends its block, is a link by itself. Of a backslash at
+# the end of a line, which no name of a part has, it makes a piece of the destination.
+_OTHERWISE = re.compile(r"\]\[(?:[^\]]*\[|\s+\])|\]\(\s*(?:\n|$)|\\\r?\n")
 
 
 def _compare(seeds: range) -> None:
@@ -151,7 +153,7 @@ def _compare(seeds: range) -> None:
     for seed in seeds:
         random = Random(seed)
         text = "".join(random.choices(_PIECES, k=random.randint(1, 25)))
-        if _NO_LABEL.search(text):
+        if _OTHERWISE.search(text):
             continue
         # As often as they are linked: a definition once for each use.
         linked = linked_words(text)
@@ -179,6 +181,17 @@ def test_the_same_links_as_markdown_it_at_length() -> None:
 
 def test_links_within_the_words_of_a_picture_count() -> None:
     assert targets("![a [b](/b.md)](/c.png)") == ["/b.md", "/c.png"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[r][\n]\n\n[r]: /r", ["/r"]),
+        ("[r](\n# a\n\n[r]: /r", ["/r"]),
+    ],
+)
+def test_where_markdown_it_is_not_commonmark(text: str, found: list[str]) -> None:
+    assert targets(text) == found
 
 
 def test_nul_is_a_character_like_others() -> None:
