@@ -488,7 +488,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
                 is_open = direction.verdict is Verdict.UNDECIDED
                 found.add((speaker.name, taker.name, kind), None if is_open else bool(direction))
 
-    # Routes
+    # Chains
 
     def route(self, sender: str, taker: str) -> list[str] | None:
         """Return the shortest chain of agents through which a message of one reaches another.
@@ -501,12 +501,31 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         """
         for name in (sender, taker):
             self._entry(name)
+        return self._shortest([sender], {taker})
+
+    def chain(self, have: MessageBodySchema, want: MessageBodySchema) -> list[str] | None:
+        """Return the shortest chain of agents from one schema to another.
+
+        Arguments:
+            have: what there is; `MessageBodySchema.infer(body)` for a body.
+            want: the schema that is wanted.
+
+        Returns:
+            The names of agents in order; an empty list if no agent is needed; None if no chain
+            leads there.
+        """
+        if check(have, want, lenient=self._lenient, max_steps=self._steps):
+            return []
+        return self._shortest(self.takers(have), set(self.senders(want)))
+
+    def _shortest(self, start: Iterable[str], goals: set[str]) -> list[str] | None:
+        """Return the shortest path from one of some agents to another, breadth first."""
         # By hand: a library needs the graph of all pairs, and a search sees only a few.
         entries = self._entries
-        before: dict[str, str | None] = {sender: None}
-        waiting = [sender]
+        before: dict[str, str | None] = dict.fromkeys(start)
+        waiting = list(before)
         for name in waiting:  # which grows meanwhile
-            if name == taker:
+            if name in goals:
                 return _path(before, name)
             for following in self._takers(entries[name].output, entries):
                 if following not in before:

@@ -252,6 +252,27 @@ class TestPairs:
             Registry([Agent("x", TEXT, TEXT), Agent("x", TEXT, TEXT)])
 
 
+class TestChain:
+    def test_shortest(self, studio: Registry) -> None:
+        """From text to sound directly, from an image by way of the poet."""
+        assert studio.chain(TEXT, AUDIO) == ["speaker"]
+        assert studio.chain(IMAGE, AUDIO) == ["poet", "speaker"]
+        assert studio.chain(schema((None, "text/html", True)), AUDIO) == [
+            "painter", "poet", "speaker",
+        ]  # fmt: skip
+
+    def test_none_needed(self, studio: Registry) -> None:
+        """What is there is what is wanted."""
+        assert studio.chain(TEXT, ANY_TEXT) == []
+
+    def test_none_there(self, studio: Registry) -> None:
+        """Nobody takes it, nobody makes it, or nothing leads there."""
+        assert studio.chain(AUDIO, TEXT) is None
+        assert studio.chain(TEXT, schema((None, "video/mp4", True))) is None
+        apart = Registry([Agent("a", TEXT, TEXT), Agent("b", IMAGE, AUDIO)])
+        assert apart.chain(TEXT, AUDIO) is None
+
+
 class TestImpact:
     def test_a_narrower_input(self, studio: Registry) -> None:
         """Who fed it before is named."""
