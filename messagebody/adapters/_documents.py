@@ -20,14 +20,14 @@ from messagebody.adapters._transcripts.logs import (
     values_of_lines,
 )
 from messagebody.adapters._vocabulary.values import json_value
-from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument, MessageBodyError
+from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 
 _OWN: Final = "messagebody"
 """The format of the events of a body."""
 
 
 def convert(
-    data: str | bytes,
+    data: Any,
     target: str = BODY,
     source: str | None = None,
     *,
@@ -46,7 +46,8 @@ def convert(
     be a message of its own.
 
     Arguments:
-        data: the document: JSON, lines of JSON, server-sent events, or an archive.
+        data: the document as text or bytes: JSON, lines of JSON, server-sent events, or an archive;
+            or parsed JSON, or what an SDK makes of it.
         target: the format to write, "body" or that of an adapter.
         source: the format of the document; it is found if it is None.
         lines: read a message from each line, and return a list with what each line becomes.
@@ -60,18 +61,17 @@ def convert(
     Raises:
         EnvelopeError: the format is not known, or the document is not of it.
         DecodeError: it is not JSON, not a body, or it goes beyond a limit.
-        InvalidArgument: it is neither text nor bytes.
 
     Examples:
-        >>> convert('{"role": "user", "content": [{"text": "Hello!"}]}', "anthropic").value
+        >>> convert({"role": "user", "content": [{"text": "Hello!"}]}, "anthropic").value
         {'role': 'user', 'content': [{'type': 'text', 'text': 'Hello!'}]}
     """
+    limits = require_limits(limits)
     if not isinstance(data, str | bytes | bytearray | memoryview):
-        hint = "to_body and to_bodies of a format take parsed JSON"
-        raise InvalidArgument("a document, as text or bytes", data, hint)
+        data = json.dumps(json_value(data, lambda _: True, limits, halves=True))
     data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
     options = dict(reading or {}), dict(writing or {})
-    how = _Recoding(target, source, *options, require_limits(limits), called, on_note)
+    how = _Recoding(target, source, *options, limits, called, on_note)
     if lines:
         return Converted(how.lines([*filter(bytes.strip, data.splitlines())]), how.losses)
     return Converted(how.document(data, is_stream=stream), how.losses)

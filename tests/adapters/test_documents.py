@@ -1,13 +1,15 @@
 """Whole documents in another format, whatever they hold."""
 
 import json
+import math
 from typing import Any
 
+import pydantic
 import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.adapters import convert, formats_in, json_in
-from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
+from messagebody.errors import DecodeError, EnvelopeError
 
 HELLO: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": "Hello!"}]}
 ANSWER = {**HELLO, "role": "assistant"}
@@ -89,9 +91,23 @@ def test_options_that_a_format_does_not_have() -> None:
             convert(archive, reading={option: "part"})
 
 
-@pytest.mark.parametrize("value", [HELLO, 5, None])
+def test_parsed_json_is_a_document_as_well() -> None:
+    turns = [HELLO, {"role": "assistant", "content": "Hi \ud83d"}]
+    assert convert(turns, "anthropic") == convert(json.dumps(turns), "anthropic")
+
+
+def test_an_object_of_an_sdk_is_a_document_as_well() -> None:
+    class Message(pydantic.BaseModel):
+        role: str
+        content: list[dict[str, str]]
+
+    said = Message(role="user", content=[{"text": "Hello!"}])
+    assert convert([said], "anthropic").value == convert([said.model_dump()], "anthropic").value
+
+
+@pytest.mark.parametrize("value", [5, None, object(), math.nan])
 def test_what_is_no_document(value: Any) -> None:
-    with pytest.raises(InvalidArgument, match="a document, as text or bytes"):
+    with pytest.raises((EnvelopeError, DecodeError)):
         convert(value)
 
 
