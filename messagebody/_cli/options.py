@@ -23,7 +23,7 @@ from messagebody.adapters import (
     BODY,
     WAYS,
     Archive,
-    MessageFormat,
+    Format,
     adapter,
     adapter_names,
     meant_by,
@@ -207,10 +207,10 @@ def reading_options(
     """
     found = None if target == BODY else adapter(target)
     is_asked = options.get("urls", "text") != "text"
-    if isinstance(found, Archive) or (isinstance(found, MessageFormat) and is_asked):
+    if isinstance(found, Archive) or (isinstance(found, Format) and is_asked):
         return {"resolver": resolver}
     if not resolver.is_closed and not is_on_server(source):
-        is_format = isinstance(found, MessageFormat)
+        is_format = isinstance(found, Format)
         way = "needs --urls auto, sign or inline" if is_format else "cannot be used"
         raise click.UsageError(f"--allow or --public-https {way} with --to {target}")
     return {}

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         Envelope,
         Loss,
         LossKind,
-        MessageFormat,
         converted_each,
         left_behind,
     )
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
         read_transcript,
         values_of_lines,
     )
-    from messagebody.adapters._transcripts.directories import transcript_in
     from messagebody.adapters._vocabulary.part_names import (
         as_result,
         is_withheld,
@@ -66,7 +64,6 @@ __all__ = [
     "Format",
     "Loss",
     "LossKind",
-    "MessageFormat",
     "Step",
     "Transcript",
     "adapter",
@@ -91,7 +88,6 @@ __all__ = [
     "refuse_answer",
     "register",
     "tool_of",
-    "transcript_in",
     "values_of_lines",
     "withheld_among",
     "write",
@@ -102,7 +98,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
         __name__,
         {
             "._contract": "BODY Adapter Affected Archive Converted Envelope Loss LossKind "
-            "MessageFormat converted_each left_behind",
+            "converted_each left_behind",
             "._conversation.messages": "refuse_answer",
             "._conversion.references": "WAYS",
             "._documents": "convert formats_in json_in",
@@ -111,7 +107,6 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "read_within register write",
             "._transcripts": "ChatMessage Step Transcript holds_messages "
             "is_sent read_transcript values_of_lines",
-            "._transcripts.directories": "transcript_in",
             "._vocabulary.part_names": "as_result is_withheld tool_of withheld_among",
         },
     )

@@ -176,7 +176,7 @@ def losses_of(losses: Iterable[Loss], affected: Iterable[str]) -> list[Loss]:
 class Adapter(Protocol):
     """A foreign format: a module or an object with these four functions.
 
-    `MessageFormat`, `Envelope` and `Archive` have more. Each kind takes its own options, too.
+    `Format`, `Envelope` and `Archive` have more. Each kind takes its own options, too.
     """
 
     def to_body(
@@ -241,60 +241,6 @@ class Envelope(Adapter, Protocol):
 
     def validate(self, message: Any, /) -> None:
         """Raise `EnvelopeError` with all findings if a message breaks a rule."""
-
-
-@runtime_checkable
-class MessageFormat(Adapter, Protocol):
-    """Messages of a model's service or of a framework, which make conversations."""
-
-    def to_body(
-        self,
-        message: Any,
-        /,
-        *,
-        keep: Iterable[str] = ...,
-        rest: str = "beside",
-        text: str = "text/plain",
-        limits: Limits = DEFAULT_LIMITS,
-    ) -> Converted["messagebody.MessageBody"]:
-        """Return the body of a message.
-
-        `keep` says what besides text and files becomes parts, and `text` of what type a text is
-        that states none.
-        """
-
-    def from_body(
-        self,
-        body: "messagebody.MessageBody",
-        /,
-        *,
-        rest: Any = None,
-        role: str | None = None,
-        carry: bool = False,
-        urls: str = "text",
-        unsupported: str = "text",
-        max_bytes: int = ...,
-        resolver: Resolver | None = None,
-    ) -> Converted[Any]:
-        """Return the message that carries a body, as JSON that the format's SDK takes."""
-
-    def to_bodies(
-        self, messages: Any, /, **options: Any
-    ) -> Converted[list["messagebody.MessageBody"]]:
-        """Return the bodies of a conversation; `rest` is the list of their rests."""
-
-    def from_bodies(
-        self,
-        bodies: Iterable["messagebody.MessageBody"],
-        /,
-        *,
-        rest: Sequence[Any] = (),
-        **options: Any,
-    ) -> Converted[list[Any]]:
-        """Return the messages of a conversation, as the service of the format takes them."""
-
-    def messages_in(self, value: Any, /) -> list[Any] | None:
-        """Return the messages of a conversation in this format; None if the value is not one."""
 
 
 @runtime_checkable

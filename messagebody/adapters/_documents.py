@@ -202,8 +202,7 @@ class _Recoding:
             why = "a body has no place for this member of the message; rest='part' keeps it"
             self.losses += left_behind(converted.rest, why)
             return converted.value
-        of_one = {name: said for name, said in self.writing.items() if name != "results"}
-        value, lost = write(self.target, converted, **of_one)
+        value, lost = write(self.target, converted, **self.writing)
         self.losses += lost
         return value
 

@@ -21,7 +21,6 @@ from messagebody._core import (
     require_iterable,
 )
 from messagebody.adapters._contract import Converted, Loss, LossKind, converted_each, in_message
-from messagebody.adapters._conversation.following import WAYS
 from messagebody.adapters._conversation.ids import respell_body
 from messagebody.adapters._conversation.matching import marked_each
 from messagebody.adapters._conversation.messages import (
@@ -61,7 +60,6 @@ from messagebody.adapters._conversion.reading import (
 from messagebody.adapters._conversion.references import USUAL_WRITING, WriteOptions
 from messagebody.adapters._conversion.writing import write
 from messagebody.adapters._registry import adapter, detect
-from messagebody.adapters._vocabulary import differences
 from messagebody.adapters._vocabulary.characters import ALONE, halves_in, is_half, whole
 from messagebody.adapters._vocabulary.dialect import (
     ANYBODY,
@@ -166,26 +164,16 @@ class Format(Dialect):
     def _read_whole(self, value: Any, how: ReadOptions) -> Converted[MessageBody]:
         """Return the body of a message with half of a character in a text."""
         read = self._read(whole(value), attrs.evolve(how, rest="beside"))
-        losses, left = self._losses_of_halves(value, read.rest)
-        return self._with_rest(read.value, [*losses, *read.losses], left, how.rest)
+        losses = self._losses_of_halves(value)
+        return self._with_rest(read.value, [*losses, *read.losses], read.rest, how.rest)
 
-    def _losses_of_halves(
-        self, value: Any, left: dict[str, Any]
-    ) -> tuple[list[Loss], dict[str, Any]]:
-        """Return a loss for each text of a message with half of a character, and the rest."""
-        found = halves_in(value)
-        if not found:
-            return [], left
+    def _losses_of_halves(self, value: Any) -> list[Loss]:
+        """Return a loss for each text of a message with half of a character."""
         start = f"/{self.place}" if isinstance(value, list) else ""
-        losses = [
+        return [
             Loss(LossKind.DOWNGRADED, place_of(start + pointer) or "the message", ALONE)
-            for pointer in found
+            for pointer in halves_in(value)
         ]
-        frame = {
-            **left.get("frame", {}),
-            "halve": {key: each for key, each in found.items() if each},
-        }
-        return losses, {**left, "frame": frame}
 
     def _with_rest(
         self, body: MessageBody, losses: Iterable[Loss], left: Any, rest: str
@@ -284,7 +272,7 @@ class Format(Dialect):
 
     def _as_it_came(self, rest: dict[str, Any], *, is_item: bool) -> tuple[Converted[Any], bool]:
         """Return the message that could not be read; in another format, it says nothing."""
-        message = differences.apply(rest.get("frame"), rest["message"])
+        message = rest["message"]
         if rest.get("format") != self.name:
             return Converted(self.join([], None, "user")), True
         # Among items, a list has those of one turn.
@@ -362,9 +350,9 @@ class Format(Dialect):
                 raise  # a conversation inside one
             value = json_value(message, self._is_json, how.limits, halves=True)
             unread.append(value)
-            losses, left = self._losses_of_halves(
-                value, {"format": self.name, "message": whole(value)}
-            )
+            losses, left = self._losses_of_halves(value), {
+                "format": self.name, "message": whole(value),
+            }  # fmt: skip
             with suppress(Misplaced):
                 left |= {"role": said} if (said := self.role_of(value)) is not None else {}
             losses.insert(0, Loss(LossKind.OMITTED, "the message", UNREAD + error.problem))
@@ -386,7 +374,7 @@ class Format(Dialect):
 
     def from_bodies(
         self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] | None = (),
-        results: str = "follow", **options: Any,
+        **options: Any,
     ) -> Converted[list[Any]]:  # fmt: skip
         """Return the messages of a conversation, as the service of the format takes them.
 
@@ -394,24 +382,21 @@ class Format(Dialect):
         becomes several messages. In formats where call and result are one part, the result goes
         into the message of its call. Where the service needs it, results stand right after their
         calls, a call without a result is left out, a result without a call goes out as text, and
-        neighbours of one role are one message. Messages that came in this format stay as they were.
+        neighbours of one role are one message. Files that the format takes from users alone, such
+        as pictures in OpenAI's chat, follow the results of tools or the answer that they were in,
+        in a message of the user. Messages that came in this format stay as they were.
 
         Arguments:
             bodies: the bodies, in order.
             rest: what `to_bodies` returned as `rest`.
-            results: what becomes of the files in the result of a tool, or in an answer, that the
-                format takes from users alone, such as pictures in OpenAI's chat: they "follow" in a
-                message of the user right behind the results, which say so, or the answer; with
-                "text", a text only names those of results, and those of answers are left out.
-            **options: others of `from_body`.
+            **options: those of `from_body`.
         """
-        one_of("results", results, WAYS)
         role = options.pop("role", None)
         if role is not None:
             one_of("role", role, (*ROLES, *ROLE_ALIASES))
         how = WriteOptions.from_options(**options) if options else USUAL_WRITING
         rests = [] if rest is None else [*require_iterable(rest, _RESTS, hint="")]
-        turns, losses = turns_of(self, bodies_in(bodies), rests, results)
+        turns, losses = turns_of(self, bodies_in(bodies), rests)
         # A conversation that is as it came has ends that its service has taken.
         are_own = {turn.is_own for turn in turns}
         is_new = len(turns) != len(rests) or False in are_own

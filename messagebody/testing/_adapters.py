@@ -19,9 +19,9 @@ from messagebody.adapters import (
     Adapter,
     Archive,
     Converted,
+    Format,
     Loss,
     LossKind,
-    MessageFormat,
     each_adapter,
     evidence_of,
 )
@@ -281,7 +281,7 @@ class AdapterContract(abc.ABC):
         wanted = {kind: kind in self.carries for kind in ("calls", "results")}
 
         def holds(talk: list[tuple[str, MessageBody]]) -> None:
-            if not isinstance(adapter, MessageFormat):  # envelopes write each for itself
+            if not isinstance(adapter, Format):  # envelopes write each for itself
                 made = [self.from_body(body) for _, body in talk]
                 back = [self.adapter.to_body(each.value) for each in made]
                 found: list[tuple[str | None, MessageBody]]
@@ -427,7 +427,7 @@ def _messages_of_others() -> Iterator[tuple[Adapter, list[Any]]]:
     called = MessageBody([Part("Look.")])
     called.add(json={"id": "c1", "name": "f", "arguments": {"a": 1}}, name="/tool/calls/1.json")
     for _, found in each_adapter():
-        if isinstance(found, MessageFormat):
+        if isinstance(found, Format):
             said = {"user": asked, "assistant": called}
             yield found, [found.from_body(said[role], role=role).value for role in said]
 

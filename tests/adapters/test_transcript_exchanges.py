@@ -239,14 +239,6 @@ def test_a_text_in_the_place_of_messages_is_what_the_user_says(value: Any) -> No
     assert run.about == {key: held for key, held in value.items() if key == "model"}
 
 
-def test_a_request_and_its_answer_are_one_run() -> None:
-    logged = {"request": {"messages": [HELLO]}, "ms": 5,
-              "response": {"choices": [{"message": ANSWER}]}}  # fmt: skip
-    run = read_transcript(logged)
-    assert (texts(run), run.about) == (["Hello", "Hi"], {"ms": 5})
-    assert holds_messages(logged)
-
-
 def test_answers_of_several_requests_are_messages() -> None:
     answers = [{"choices": [{"message": {**ANSWER, "content": text}}]} for text in "ab"]
     assert texts(read_transcript(answers)) == ["a", "b"]
@@ -501,13 +493,6 @@ def test_messages_without_roles_are_no_stream() -> None:
     for value in (said, {"contents": said}):
         run = read_transcript(value)
         assert (run.format, texts(run)) == ("gemini", ["a", "b"])
-
-
-def test_completions_of_a_text_are_answers() -> None:
-    choices = [{"index": i, "text": text, "finish_reason": "length"} for i, text in enumerate("ab")]
-    run = read_transcript({"object": "text_completion", "choices": choices})
-    assert (texts(run), roles(run)) == (["a", "b"], ["assistant"] * 2)
-    assert run.messages[1].ending == "length"
 
 
 def test_a_conversation_without_messages_is_empty() -> None:

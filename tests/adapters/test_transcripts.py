@@ -1,12 +1,11 @@
 """Transcripts: a conversation of any format, message by message, and what is wrong with it."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from messagebody import Limits, MessageBody, Part
+from messagebody import MessageBody, Part
 from messagebody.adapters import (
     Format,
     Transcript,
@@ -14,9 +13,8 @@ from messagebody.adapters import (
     adapter_names,
     detect,
     read_transcript,
-    transcript_in,
 )
-from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
+from messagebody.errors import DecodeError, EnvelopeError
 
 FORMATS = [name for name in adapter_names() if isinstance(adapter(name), Format)]
 CALL = {"name": "look", "arguments": '{"at": "cats"}'}
@@ -210,19 +208,6 @@ def test_a_stream_that_only_says_that_it_was_refused_is_one() -> None:
     events = [{"type": "message_start", "message": message}, ends, {"type": "message_stop"}]
     [only] = read_transcript(events).messages
     assert (only.ending, only.problem) == ("refusal", None)
-
-
-def test_the_files_of_a_directory_are_a_run_in_the_order_of_their_numbers(tmp_path: Path) -> None:
-    with pytest.raises(InvalidArgument, match="there are no messages"):
-        transcript_in(tmp_path)
-    for name, text in (("10.json", "last"), ("2.json", "first")):
-        (tmp_path / name).write_text(json.dumps({"role": "user", "content": text}))
-    (tmp_path / "3.json").write_text("no JSON")
-    found = transcript_in(tmp_path, "openai-chat").messages
-    assert [each.body.text for each in found if not each.problem] == ["first", "last"]
-    assert [each.name for each in found] == ["2.json", "3.json", "10.json"]
-    with pytest.raises(DecodeError, match="more than 50 B"):
-        transcript_in(tmp_path, limits=Limits(json_bytes=50))
 
 
 def test_messages_of_langchain_js_keep_their_speakers() -> None:

@@ -448,23 +448,11 @@ SHOWN = [
 ]  # fmt: skip
 
 
-def test_files_of_results_follow_or_are_named(shell: Shell) -> None:
-    talk = json.dumps(SHOWN).encode()
-    for how, roles in (
-        ((), "user"),
-        (("--results", "follow"), "user"),
-        (("--results", "text"), "tool"),
-    ):
-        done = shell("convert", "--from", "anthropic", "--to", "openai-chat", *how, stdin=talk)
-        assert json.loads(done.out)[-1]["role"] == roles
-        assert (_SHOT in done.out) == (roles == "user")
-    lines = shell("convert", "--lines", "--from", "anthropic", "--to", "openai-chat", "--results",
-                  "text", stdin=_lines(SHOWN))  # fmt: skip
-    assert json.loads(lines.out.splitlines()[-1])["role"] == "tool"
-    one = shell("convert", "--to", "gemini", "--results", "text", stdin=json.dumps(A2A).encode())
-    assert one.code == 0
-    refused = shell("convert", "--to", "zip", "--results", "text", stdin=json.dumps(A2A).encode())
-    assert "--results cannot be used with --to zip" in refused.err
+def test_files_of_results_follow(shell: Shell) -> None:
+    done = shell("convert", "--from", "anthropic", "--to", "openai-chat",
+                 stdin=json.dumps(SHOWN).encode())  # fmt: skip
+    assert json.loads(done.out)[-1]["role"] == "user"
+    assert _SHOT in done.out
 
 
 def test_half_of_a_character_is_a_loss(shell: Shell) -> None:
@@ -472,7 +460,7 @@ def test_half_of_a_character_is_a_loss(shell: Shell) -> None:
     for given in (talk, talk[:1]):
         data = json.dumps(given).encode()
         same = shell("convert", "--from", "openai-chat", "--to", "openai-chat", stdin=data)
-        assert json.loads(same.out) == given
+        assert json.loads(same.out)[0]["content"] == "cut \ufffd"
         assert "message 0: content: half of a character" in same.err
     body = shell(
         "convert", "--from", "openai-chat", "--to", "body", stdin=json.dumps(talk[:1]).encode()

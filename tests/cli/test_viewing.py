@@ -1,18 +1,14 @@
 """The command that shows a body in a browser."""
 
-import errno
 import json
-import os
 import re
 import webbrowser
 from pathlib import Path
-from typing import Any
 from urllib.request import url2pathname
 
 import pytest
 
 from messagebody import MessageBody
-from messagebody._base.files import open_regular
 from messagebody.rendering import page, run_page
 from messagebody.samples import sample
 from tests.commands import run
@@ -167,24 +163,6 @@ def test_view_shows_the_answer_of_a_service(body: MessageBody) -> None:
     assert Path("a.html").read_text("utf-8").count("<article") == 1
 
 
-def test_view_shows_the_messages_of_a_directory_in_order(body: MessageBody) -> None:
-    Path("run").mkdir()
-    Path("run/10.json").write_text(json.dumps(ANSWER))
-    Path("run/2.json").write_text(json.dumps(HELLO))
-    Path("run/3.json").write_text("no JSON")
-    Path("run/chat.jsonl").write_text(f"{json.dumps(HELLO)}\n{json.dumps(ANSWER)}\n")
-    Path("run/notes.txt").write_text("not a message")
-    Path("run/.hidden.json").write_text("{}")
-    body.save("run/20.json")
-    assert run(["view", "run", "-o", "a.html"]) == 0
-    shown = Path("a.html").read_text("utf-8")
-    names = re.findall('class="role">(\\w+)</a><bdi>([\\w.]+)', shown)
-    assert names == [
-        ("user", "2.json"), ("message", "3.json"), ("assistant", "10.json"),
-        ("message", "20.json"), ("user", "chat.jsonl"), ("assistant", "chat.jsonl"),
-    ]  # fmt: skip
-
-
 def test_view_says_which_messages_it_could_not_read(
     body: MessageBody, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -207,7 +185,6 @@ def test_a_body_is_not_a_run(body: MessageBody) -> None:
     ("arguments", "problem"),
     [
         (["run.json", "--schema", "s.json"], "'run.json' holds a run, and --schema is for a body"),
-        (["empty"], "there are no messages (*.json, *.jsonl, *.ndjson) in 'empty'"),
         (["run.json", "--thread", "1"], "'run.json' is no database, and --thread is for one"),
         (["run.json", "--from", "opnai-chat"], "did you mean openai-chat?"),
         (["other.json", "--from", "anthropic"], "'other.json' is not a run: "),
@@ -218,7 +195,6 @@ def test_view_says_why_it_shows_no_run(
 ) -> None:
     Path("run.json").write_text(json.dumps([HELLO]))
     Path("other.json").write_text("no JSON")
-    Path("empty").mkdir()
     assert run(["view", *arguments]) == 2
     assert problem in " ".join(capsys.readouterr().err.split())
 
@@ -244,41 +220,6 @@ def test_a_page_is_not_printed_on_a_terminal(
     monkeypatch.setattr("messagebody._cli.terminal.is_terminal", lambda _: True)
     assert run(["view", "message.json"]) == 2
     assert "-o FILE, or use --open" in capsys.readouterr().err
-
-
-def test_a_file_of_a_directory_that_can_not_be_read_does_not_stop_the_others(
-    body: MessageBody, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("run").mkdir()
-    Path("run/1.json").write_text(json.dumps(HELLO))
-    Path("run/2.json").touch()
-    Path("run/3.json").write_text("[]")
-    Path("run/4.json").write_text(json.dumps(ANSWER))
-
-    def refuse(file: Path) -> Any:
-        if file.name == "3.json":
-            raise PermissionError(errno.EACCES, "Permission denied", str(file))
-        return open_regular(file)
-
-    monkeypatch.setattr("messagebody.adapters._transcripts.directories.open_regular", refuse)
-    assert run(["view", "run", "-o", "a.html"]) == 0
-    shown = Path("a.html").read_text("utf-8")
-    assert shown.count("<article") == 4
-    assert "not readable: the file is empty" in shown
-    assert "not readable: can&#x27;t read it: Permission denied" in shown
-
-
-def test_links_in_a_directory_of_messages_are_not_followed(body: MessageBody) -> None:
-    Path("run").mkdir()
-    Path("secret.json").write_text(json.dumps({"role": "user", "content": "s3cret"}))
-    Path("run/1.json").write_text(json.dumps(HELLO))
-    Path("run/2.json").symlink_to("../secret.json")
-    Path("run/3.json").symlink_to("nowhere")
-    os.mkfifo("run/4.json")
-    assert run(["view", "run", "-o", "a.html"]) == 0
-    shown = Path("a.html").read_text("utf-8")
-    assert "s3cret" not in shown
-    assert shown.count("not readable: it is a link, and links are not followed") == 2
 
 
 @pytest.mark.parametrize(

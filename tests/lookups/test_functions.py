@@ -34,7 +34,7 @@ from messagebody import bulk as bulk_module
 from messagebody.adapters import (
     ChatMessage,
     Converted,
-    MessageFormat,
+    Format,
     Step,
     adapter,
     adapter_names,
@@ -200,7 +200,7 @@ def through_formats(body: MessageBody) -> Any:
         found = adapter(name)
         convert: Any = found.from_body
         attempt(partial(convert, body))
-        if isinstance(found, MessageFormat):
+        if isinstance(found, Format):
             for urls in ("sign", "inline", "text"):
                 attempt(partial(convert, body, urls=urls, resolver=CLOSED))
 
@@ -273,8 +273,8 @@ CALLS: dict[str, Call] = {
     "Adapter.from_body": through_formats,
     "Envelope.from_body": through_formats,
     "Envelope.from_bodies": lambda body: agents_api.from_bodies([body]),
-    "MessageFormat.from_body": through_formats,
-    "MessageFormat.from_bodies": lambda body: FORMAT.from_bodies([body]),
+    "Format.from_body": through_formats,
+    "Format.from_bodies": lambda body: FORMAT.from_bodies([body]),
     "Archive.from_body": archived(zip),
     "Archive.write": written(zip),
     "frameworks.mcp.server": lambda body: of_mcp("server", body),
@@ -447,8 +447,6 @@ CALLS: dict[str, Call] = {
     "rendering.paired": lambda body: [*paired([*enumerate(body)], [*enumerate(body)])],
     "rendering.listing": lambda body: [*listing(body)],
     "rendering.tree": lambda body: [*tree(body)],
-    "Format.from_body": FORMAT.from_body,
-    "Format.from_bodies": lambda body: FORMAT.from_bodies([body]),
     "adapters.streams.part_lines": lambda body: [*part_lines(body)],
     "adapters.streams.sent_events": lambda body: [*sent_events(body)],
     "adapters.streams.to_stream": lambda body: [*to_stream(body)],

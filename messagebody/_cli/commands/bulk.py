@@ -16,7 +16,7 @@ from messagebody._cli.executors import dask_client
 from messagebody._cli.kinds import FILE, PLACE, SIZE, store_url
 from messagebody._cli.options import FORMAT, KNOWN_FORMATS
 from messagebody._core import escape, human_size
-from messagebody.adapters import BODY, MessageFormat, adapter
+from messagebody.adapters import BODY, Format, adapter
 from messagebody.bulk import Progress, Report
 from messagebody.storage import Resolver
 
@@ -203,7 +203,7 @@ def convert(
       messagebody bulk convert logs/ --to openai-chat --out chat/
     """
     writing: dict[str, Any] = {} if urls is None else {"urls": urls}
-    if writing and (target == BODY or not isinstance(adapter(target), MessageFormat)):
+    if writing and (target == BODY or not isinstance(adapter(target), Format)):
         raise click.UsageError(f"--urls cannot be used with --to {target}")
     writing |= options.reading_options(target, writing, resolver)
     return _run(

@@ -13,7 +13,7 @@ from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.options import FORMAT, KNOWN_FORMATS
 from messagebody._core import MessageBody, quote
-from messagebody.adapters import BODY, Affected, Converted, Envelope, Loss, MessageFormat, convert
+from messagebody.adapters import BODY, Affected, Converted, Envelope, Format, Loss, convert
 from messagebody.errors import DecodeError
 from messagebody.storage import Resolver
 
@@ -46,12 +46,6 @@ _IGNORE: Final = "ignore"
 )
 @options.urls
 @options.references
-@click.option(
-    "--results", type=click.Choice(["follow", "text"]),
-    help="In a conversation, what becomes of the files in results of tools, and in answers of the "
-    "assistant, that the target takes from users alone: they follow in a message of the user; or a "
-    "text names those of results, and those of answers are left out.  [default: follow]",
-)  # fmt: skip
 @click.option(
     "--rest", type=click.Choice(["beside", "part"]),
     help="Where ids, metadata and such go: into a part of the body, or beside it, where only a "
@@ -140,8 +134,8 @@ def _options(target: str, said: dict[str, Any]) -> dict[str, Any]:
     """Return the options of the target format; one that it does not have is an error."""
     found = None if target == BODY else adapters.adapter(target)
     taken: tuple[str, ...] = ()
-    if isinstance(found, MessageFormat):
-        taken = ("role", "urls", "results")
+    if isinstance(found, Format):
+        taken = ("role", "urls")
     elif isinstance(found, Envelope):
         taken = ("role", "header")
     for name in said:

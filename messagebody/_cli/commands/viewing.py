@@ -21,10 +21,9 @@ from messagebody.adapters import (
     holds_messages,
     json_in,
     read_transcript,
-    transcript_in,
     values_of_lines,
 )
-from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError
+from messagebody.errors import InvalidArgument, MessageBodyError
 from messagebody.rendering import Drawn, PageLimits, draw, draw_run
 from messagebody.storage import Resolver
 
@@ -65,9 +64,8 @@ def view_command(
     """The page is one HTML file without a script, which loads nothing. References are links,
     unless --allow or --public-https is given. Needs pip install 'messagebody[view]'.
 
-    BODY may also be a run: a conversation of any format, a line of JSON for each message, a
-    directory of messages, or a SQLite database of LangGraph. Its page has each call beside its
-    result.
+    BODY may also be a run: a conversation of any format, a line of JSON for each message,
+    or a SQLite database of LangGraph. Its page has each call beside its result.
 
     \b
       messagebody view message.json --open
@@ -103,7 +101,7 @@ def _run(
     """Return the run at a path, or the bytes of what is to be read as a body.
 
     Arguments:
-        path: a file, a directory, a URL of a store, or "-" for standard input.
+        path: a file, a URL of a store, or "-" for standard input.
         format_name: the format that the user gave.
         thread: the thread of a LangGraph database.
         store: where such a database keeps large contents.
@@ -116,8 +114,6 @@ def _run(
         raise click.UsageError(
             f"{inputs.source_name(path)} is no database, and {option} is for one"
         )
-    if place.is_dir():
-        return _directory(place, None if format_name == BODY else format_name)
     data = inputs.read_bytes(path)
     if format_name == BODY or (format_name is None and not _is_run(data)):
         return data
@@ -125,15 +121,6 @@ def _run(
         return read_transcript(data, format_name, limits=terminal.limits())
     except MessageBodyError as error:
         raise click.UsageError(f"{inputs.source_name(path)} is not a run: {error}") from error
-
-
-def _directory(place: Path, format_name: str | None) -> Transcript:
-    for file in place.iterdir():
-        outputs.note_input(file)
-    try:
-        return transcript_in(place, format_name, limits=terminal.limits())
-    except DecodeError as error:
-        raise click.UsageError(f"{error}; --limit SIZE allows more") from error
 
 
 def _thread_of(file: Path, thread: str | None, store: str | None) -> Transcript:

@@ -25,8 +25,6 @@ from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import Call, Result, is_of_provider
 from messagebody.adapters._vocabulary.part_names import RESULT
 
-WAYS: Final = ("follow", "text")
-"""What becomes of files that only users may send: they follow the results, or a text names them."""
 _NEXT: Final = "it follows in the next message"
 
 

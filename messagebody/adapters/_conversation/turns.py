@@ -34,7 +34,7 @@ from messagebody.errors import EnvelopeError
 
 
 def turns_of(
-    dialect: Dialect, bodies: Iterable[MessageBody], rests: Sequence[Any], results: str = "follow"
+    dialect: Dialect, bodies: Iterable[MessageBody], rests: Sequence[Any]
 ) -> tuple[list[Turn], list[Loss]]:
     """Return the turns of bodies in the order of their messages, and what was lost for it.
 
@@ -42,7 +42,6 @@ def turns_of(
         dialect: the format.
         bodies: the bodies.
         rests: the rests of the messages that they came from.
-        results: what becomes of files in results that only users may send: one of `WAYS`.
     """
     losses: list[Loss] = []
     turns = _numbered(dialect, [*bodies], rests, losses)
@@ -55,7 +54,7 @@ def turns_of(
     records = [record for turn in turns for record in parts_of(turn.body)]
     if not dialect.texts_state_roles and any(map(_speaker_of, records)):
         turns = [piece for turn in turns for piece in _by_speaker(turn)]
-    is_moving = dialect.answers_calls and results == "follow" and any(map(may_move, records))
+    is_moving = dialect.answers_calls and any(map(may_move, records))
     # Calls, results and thoughts have names.
     if any(record.name is not None for record in records):
         turns = _with_tools(dialect, turns, losses)

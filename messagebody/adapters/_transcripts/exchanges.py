@@ -17,8 +17,6 @@ _ENDS: Final = frozenset({"finishReason", "finish_reason"})
 _NO_ANSWER: Final = {"role": "model", "parts": []}
 """The message of an answer that was blocked: Gemini then has no content."""
 _BLOCKED: Final = frozenset({"promptFeedback", "prompt_feedback"})
-_PAIR: Final = (("request", "response"), ("input", "output"))
-"""Members of logs with a request and its answer."""
 
 
 class GivenAnswer(NamedTuple):
@@ -69,7 +67,7 @@ def from_constructors(value: Any) -> Any:
 
 
 def _may_hold(value: Any) -> bool:
-    """Return whether a value may be a request or a log: messages and their blocks are none."""
+    """Return whether a value may be a request: messages and their blocks are none."""
     return isinstance(value, dict) and "type" not in value and not is_message(value)
 
 
@@ -129,16 +127,6 @@ def format_of_request(value: Any) -> str | None:
     return "openai-responses" if "instructions" in value else None
 
 
-def pair_in(value: Any) -> tuple[Any, Any] | None:
-    """Return the request and the answer of a log that holds both, None if it holds no such pair."""
-    for names in _PAIR:
-        if _may_hold(value) and value.keys() >= {*names}:
-            request, answer = (value[name] for name in names)
-            if isinstance(request, dict | list) and isinstance(answer, dict | list):
-                return request, answer
-    return None
-
-
 def answers_in(value: Any) -> list[GivenAnswer]:
     """Return the answers in the whole answer of a service; none if the value is something else.
 
@@ -166,7 +154,7 @@ def answers_in(value: Any) -> list[GivenAnswer]:
 
 
 def _holds_answers(choices: list[Any], name: str, found: tuple[str, Any] | None) -> bool:
-    said = [each.get(name) or _completion(each) for each in choices if isinstance(each, dict)]
+    said = [each.get(name) for each in choices if isinstance(each, dict)]
     # An answer of Gemini that was blocked has an end, and no content.
     is_blocked = name == "content" and any(
         isinstance(each, dict) and not _ENDS.isdisjoint(each) for each in choices
@@ -174,19 +162,13 @@ def _holds_answers(choices: list[Any], name: str, found: tuple[str, Any] | None)
     return found is not None and (any(isinstance(each, dict) for each in said) or is_blocked)
 
 
-def _completion(choice: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the message of a choice that completes a text; it is the text alone."""
-    text = choice.get("text")
-    return {"role": "assistant", "content": text} if isinstance(text, str) else None
-
-
 def _choices(
     choices: list[Any], member: str, name: str, beside: dict[str, Any]
 ) -> Iterator[GivenAnswer]:
     for number, choice in enumerate(choices):
         held = choice if isinstance(choice, dict) else {name: choice}
-        about = {key: each for key, each in held.items() if key not in (name, "index", "text")}
-        message = held.get(name, _NO_ANSWER if member == "candidates" else _completion(held))
+        about = {key: each for key, each in held.items() if key not in (name, "index")}
+        message = held.get(name, _NO_ANSWER if member == "candidates" else None)
         called = f"{member}[{number}]" if len(choices) > 1 else None
         yield GivenAnswer(message, {**(beside if number == 0 else {}), **about}, called)
 

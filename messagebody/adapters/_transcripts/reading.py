@@ -129,8 +129,6 @@ def holds_messages(value: Any) -> bool:
     held, _ = exchanges.channels_in(value)
     if exchanges.answers_in(held) or exchanges.error_in(held) is not None:
         return True
-    if exchanges.pair_in(held) is not None:
-        return any(map(holds_messages, exchanges.pair_in(held) or ()))
     held = exchanges.with_message_list(exchanges.from_constructors(held))
     if is_message(held) or messages_of(held) is not None or detect(held):
         return True
@@ -151,7 +149,7 @@ def _listed_in(value: Any) -> list[Any]:
 def _of_json(value: Any, format_name: str | None, limits: Limits) -> Transcript:
     """Return the run of a conversation, a message, or of an exchange that holds some."""
     value, beside = exchanges.channels_in(value)
-    for read in (_of_events, _of_error, _of_pair, _of_answers):
+    for read in (_of_events, _of_error, _of_answers):
         run = read(value, format_name, limits)
         if run is not None:
             break
@@ -189,15 +187,6 @@ def _of_error(value: Any, _: str | None, __: Limits) -> Transcript | None:
     said = [text] if isinstance(text, str) else []
     about = {**value, "error": error}  # an event may hold it under another name
     return Transcript((ChatMessage(MessageBody(said), "assistant", about=about),))
-
-
-def _of_pair(value: Any, format_name: str | None, limits: Limits) -> Transcript | None:
-    pair = exchanges.pair_in(value)
-    if pair is None:
-        return None
-    run = _of_each(pair, format_name, limits)
-    beside = {name: held for name, held in value.items() if all(held is not each for each in pair)}
-    return None if run is None else attrs.evolve(run, about={**beside, **run.about})
 
 
 def _of_answers(value: Any, format_name: str | None, limits: Limits) -> Transcript | None:
@@ -326,7 +315,7 @@ def _is_exchange(value: Any) -> bool:
     """Return whether a value holds messages and is none itself."""
     if exchanges.answers_in(value) or exchanges.error_in(value) is not None:
         return True
-    return isinstance(value, dict) and bool(messages_of(value) or exchanges.pair_in(value))
+    return isinstance(value, dict) and bool(messages_of(value))
 
 
 def _format_of(value: Any, messages: Sequence[Any], hint: str | None = None) -> str:

@@ -1,14 +1,14 @@
 """Characters that are cut in two: services cut texts anywhere, also between the halves of UTF-16.
 
 JSON writes such a half as an escape, and it is no text of its own. Halves are joined where the
-texts are; for one that is left alone, U+FFFD stands in the text, and `rest` says which it was.
+texts are; for one that is left alone, U+FFFD stands in the text.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from messagebody.errors import DecodeError, EnvelopeError
+from messagebody.errors import DecodeError
 
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _HIGH: Final = ("\ud800", "\udbff")
@@ -31,31 +31,20 @@ def without_halves(data: str | bytes) -> str:
 
 def has_halves(value: Any) -> bool:
     """Return whether a text in a JSON value has half of a character alone, however deep."""
-    return any(True for _ in _halved(value))
+    return any(True for _ in halves_in(value))
 
 
-def halves_in(value: Any) -> dict[str, list[list[int]]]:
-    """Return where `whole` replaces halves: their positions and what they are, by JSON pointer.
-
-    A name of a member has no position: it goes back as it is.
-    """
-    found: dict[str, list[list[int]]] = {}
-    for pointer, text in _halved(value):
-        found[pointer] = [[each.start(), ord(each[0])] for each in _HALF.finditer(text)]
-    return found
-
-
-def _halved(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield each text with a half, its other halves joined, and the place; of a name, no text."""
+def halves_in(value: Any) -> Iterator[str]:
+    """Yield the JSON pointer of each text, and of each member, in which `whole` replaces halves."""
     pending = [("", value)]
     while pending:
         pointer, held = pending.pop()
         if isinstance(held, str):
-            if not held.isascii() and _HALF.search(joined := _joined(held)):
-                yield pointer, joined
+            if not held.isascii() and _HALF.search(_joined(held)):
+                yield pointer
         elif isinstance(held, dict):
             below = [(_below(pointer, whole(key)), key, each) for key, each in held.items()]
-            yield from ((place, "") for place, key, _ in below if has_halves(key))
+            yield from (place for place, key, _ in below if has_halves(key))
             pending += [(place, each) for place, _, each in reversed(below)]
         elif isinstance(held, list):
             pending += [
@@ -91,25 +80,3 @@ def whole(value: Any, *, is_open: bool = False) -> Any:
     if isinstance(value, list):
         return [whole(each, is_open=is_open) for each in value]
     return value
-
-
-def with_halves(value: Any, places: dict[str, Any], pointer: str = "") -> Any:
-    """Return a copy of a JSON value with the halves that `halves_in` found, where U+FFFD stands.
-
-    Raises:
-        EnvelopeError: they are something else.
-    """
-    if isinstance(value, dict):
-        return {key: with_halves(held, places, _below(pointer, key)) for key, held in value.items()}
-    if isinstance(value, list):
-        return [with_halves(each, places, f"{pointer}/{index}") for index, each in enumerate(value)]
-    if not isinstance(value, str) or pointer not in places:
-        return value
-    characters = [*value]
-    try:
-        for index, code in places[pointer]:
-            if characters[index : index + 1] == [STANDS] and _HALF.fullmatch(chr(code)):
-                characters[index] = chr(code)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise EnvelopeError("rest is not what to_body returned: no halves of characters") from error
-    return "".join(characters)

@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any, Final
 
 from messagebody._core import DEFAULT_LIMITS, data_urls, strict_json
-from messagebody.adapters._vocabulary.characters import with_halves
 from messagebody.errors import EnvelopeError
 
 _TOKEN: Final = re.compile(r'[ \t\n\r]+|"(?:[^"\\]|\\.)*+"?|[\[\]{},:]|[^\s\[\]{},:"]+')
@@ -117,7 +116,7 @@ def apply(rest: Any, made: Any) -> Any:
             holder, key = _holder(root, pointer)
             if isinstance(holder, dict):
                 holder[key] = value
-        return with_halves(root[""], rest["halve"]) if "halve" in rest else root[""]
+        return root[""]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise EnvelopeError("rest is not what to_body returned: a change can't be read") from error
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.adapters import MessageFormat, adapter, adapter_names, detect
+from messagebody.adapters import Format, adapter, adapter_names, detect
 from messagebody.adapters.dialects import messages_of
 from messagebody.errors import EnvelopeError
 from tests.adapters.formats.messages import MESSAGES
 from tests.cli.test_commands import Shell
 
-FORMATS = [name for name in adapter_names() if isinstance(adapter(name), MessageFormat)]
+FORMATS = [name for name in adapter_names() if isinstance(adapter(name), Format)]
 TEXTS = ["Where is the cat?", "On the roof.", "Thank you!"]
 ROLES = ["user", "assistant", "user"]
 

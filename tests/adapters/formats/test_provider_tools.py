@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from messagebody.adapters import MessageFormat, adapter, adapter_names
+from messagebody.adapters import Format, adapter, adapter_names
 
-FORMATS = [name for name in adapter_names() if isinstance(adapter(name), MessageFormat)]
+FORMATS = [name for name in adapter_names() if isinstance(adapter(name), Format)]
 
 TALKS: dict[str, list[Any]] = {
     "anthropic": [

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, bulk
-from messagebody.adapters import Converted, Loss, MessageFormat, adapter, adapter_names, write
+from messagebody.adapters import Converted, Format, Loss, adapter, adapter_names, write
 from messagebody.errors import EnvelopeError
 from tests.adapters.formats.messages import MESSAGES
 from tests.cli.test_commands import Shell
 
-FORMATS = [name for name in adapter_names() if isinstance(adapter(name), MessageFormat)]
+FORMATS = [name for name in adapter_names() if isinstance(adapter(name), Format)]
 BODIES = [
     MessageBody([Part("Be kind.")]),
     MessageBody([Part("Weather in Brno?")]),

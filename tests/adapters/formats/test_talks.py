@@ -272,30 +272,6 @@ class TestWhatServicesRefuse:
         assert losses_of("gemini", talk) == []
 
 
-def test_a_picture_in_a_result_may_stay_a_text() -> None:
-    shot = {
-        "type": "image",
-        "source": {"type": "base64", "media_type": "image/png", "data": "iVA="},
-    }
-    talk = [
-        {"role": "user", "content": "go"},
-        {"role": "assistant", "content": [
-            {"type": "tool_use", "id": "a", "name": "shot", "input": {}}]},
-        {"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": "a", "content": [shot]}]},
-    ]  # fmt: skip
-    chat: Any = adapter("openai-chat")
-    source: Any = adapter("anthropic")
-    there = source.to_bodies(talk)
-    moved = chat.from_bodies(there.value, rest=there.rest).value
-    assert [each["role"] for each in moved] == ["user", "assistant", "tool", "user"]
-    assert "it follows in the next message" in moved[2]["content"]
-    kept = chat.from_bodies(there.value, rest=there.rest, results="text").value
-    assert [each["role"] for each in kept] == ["user", "assistant", "tool"]
-    with pytest.raises(EnvelopeError, match="results is one of"):
-        chat.from_bodies(there.value, results="both")
-
-
 def test_a_thought_never_stays_behind_what_it_led_to() -> None:
     """OpenAI refuses a thought without the item behind it."""
     responses: Any = adapter("openai-responses")

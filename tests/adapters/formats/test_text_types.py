@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, adapters
-from messagebody.adapters import MessageFormat, adapter_names
+from messagebody.adapters import Format, adapter_names
 from messagebody.errors import EnvelopeError, InvalidContentType
 from messagebody.findings import iter_findings
 from messagebody.samples import sample
@@ -15,7 +15,7 @@ from tests.adapters.formats.messages import MESSAGES
 MARKDOWN = "text/markdown"
 SAID = "Cats are [cute](source:1)."
 CASES = [(name, message) for name, messages in MESSAGES.items() for message in messages]
-FORMATS = [name for name in adapter_names() if isinstance(adapters.adapter(name), MessageFormat)]
+FORMATS = [name for name in adapter_names() if isinstance(adapters.adapter(name), Format)]
 
 
 def adapter(name: str) -> Any:
