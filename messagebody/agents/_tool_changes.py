@@ -3,7 +3,7 @@
 Arguments are taken and results are sent, so the two are compared in opposite directions.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -105,9 +105,7 @@ class ToolsDifference:
         }  # fmt: skip
 
 
-def diff_tools(
-    old: Any, new: Any, *, strict: bool = False, max_steps: int = DEFAULT_STEPS
-) -> ToolsDifference:
+def diff_tools(old: Any, new: Any, *, max_steps: int = DEFAULT_STEPS) -> ToolsDifference:
     """Return what a change of tools breaks for their callers and for the readers of their results.
 
     Old calls have to be taken by the new tools, and new results have to be what the old tools
@@ -118,7 +116,6 @@ def diff_tools(
     Arguments:
         old: the tools before the change: a list of them, or what a server answers to `tools/list`.
         new: the tools after it.
-        strict: callers and tools may also send members that their schema allows without a word.
         max_steps: the budget for each schema.
 
     Raises:
@@ -141,7 +138,7 @@ def diff_tools(
         if name not in theirs:
             breaks.append(ToolBreak(name, "tool", ("a caller may no longer call it: it is gone",)))
             continue
-        for found, is_sure in _compared(tool, theirs[name], strict=strict, max_steps=max_steps):
+        for found, is_sure in _compared(tool, theirs[name], max_steps=max_steps):
             (breaks if is_sure else undecided).append(found)
     added = tuple(name for name in theirs if name not in mine)
     removed = tuple(name for name in mine if name not in theirs)
@@ -204,21 +201,18 @@ def _require_legal(old: Mapping[str, Tool], new: Mapping[str, Tool]) -> None:
                     raise InvalidSchema(f"new tools: tool {quote(name)}: {error}") from error
 
 
-def _compared(
-    old: Tool, new: Tool, *, strict: bool, max_steps: int
-) -> Iterator[tuple[ToolBreak, bool]]:
+def _compared(old: Tool, new: Tool, max_steps: int) -> Iterator[tuple[ToolBreak, bool]]:
     """Yield what breaks of a tool, and whether that is certain."""
-    said: Callable[[Any], Any] = _as_stated if strict else _declared
     if old.taken != new.taken:
-        sent = _arguments(old.taken, strict=strict)
-        yield from _broken(old.name, "input", said(sent), new.taken, max_steps)
+        sent = _declared(_arguments(old.taken))
+        yield from _broken(old.name, "input", sent, new.taken, max_steps)
     if old.sent is None or old.sent == new.sent:
         return
     if new.sent is None:
         why = "a reader may no longer rely on its result: the tool states no schema of it"
         yield ToolBreak(old.name, "output", (why,)), True
     else:
-        yield from _broken(old.name, "output", said(new.sent), old.sent, max_steps)
+        yield from _broken(old.name, "output", _declared(new.sent), old.sent, max_steps)
 
 
 def _broken(
@@ -245,7 +239,7 @@ def _broken(
     yield ToolBreak(tool, side, reasons, value if has_value else None, has_value), True
 
 
-def _arguments(schema: Any, *, strict: bool) -> Any:
+def _arguments(schema: Any) -> Any:
     """Return a schema of arguments, which are always an object, also where it does not say so.
 
     Who states no members declares none.
@@ -254,12 +248,7 @@ def _arguments(schema: Any, *, strict: bool) -> Any:
     if not isinstance(made, Mapping) or made.get("type", "object") != "object":
         return schema
     made = {**made, "type": "object"}
-    declares_any = strict or made.keys() - _NO_MEMBERS
-    return made if declares_any else {**made, "properties": {}}
-
-
-def _as_stated(schema: Any) -> Any:
-    return schema
+    return made if made.keys() - _NO_MEMBERS else {**made, "properties": {}}
 
 
 class _Composed(Exception):

@@ -6,10 +6,8 @@ and bytes are in `data`; a reference has neither. Size and digest are computed f
 taken from the reference.
 """
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, repeat
-from operator import is_not, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from messagebody._core import (
@@ -58,10 +56,6 @@ _REPEATED: Final = ["body_id", "name", "content_type", "encoding"]
 # Columns with statistics (minimum and maximum). Those of contents are of no use, and the writer
 # would hold copies of them.
 _COMPARED: Final = [name for name in COLUMNS if name not in {"text", "data", "metadata", "extra"}]
-# Array type codes of numbers and offsets. Contents need 64-bit offsets: a group may be large.
-_CODES: Final = {"int32": "i", "int64": "q", "string": "i", "large_string": "q",
-                 "large_binary": "q"}  # fmt: skip
-
 Bodies = Mapping[str, MessageBody] | Iterable[MessageBody | tuple[str, MessageBody]]
 """Bodies by id, pairs of an id and a body, or bodies whose ids are their positions."""
 
@@ -274,7 +268,7 @@ class _Groups:
 
 def _table(arrow: Any, schema: "pa.Schema", columns: Iterable[Sequence[Any]]) -> "pa.Table":
     arrays = [
-        _column(arrow, field.type, values) for field, values in zip(schema, columns, strict=True)
+        arrow.array(values, field.type) for field, values in zip(schema, columns, strict=True)
     ]
     return arrow.table(arrays, schema=schema)
 
@@ -428,43 +422,6 @@ def _schema(arrow: Any) -> "pa.Schema":
         "size": arrow.int64(),
     }  # fmt: skip
     return arrow.schema([(name, kinds.get(name, arrow.string())) for name in COLUMNS])
-
-
-def _column(arrow: Any, kind: "pa.DataType", values: Sequence[Any]) -> "pa.Array":
-    """Return an Arrow array from its buffers: the validity bitmap, offsets and bytes."""
-    # Arrow can convert a list itself, but imports pandas for it if pandas is installed.
-    missing = values.count(None)
-    if missing == len(values):
-        return arrow.nulls(missing, kind)
-    buffers: list[Any] = [arrow.py_buffer(_bitmap(values)) if missing else None]
-    code = _CODES[str(kind)]
-    if arrow.types.is_integer(kind):
-        buffers.append(arrow.py_buffer(array(code, [value or 0 for value in values])))
-    else:
-        pieces, data = _joined(values, "" if arrow.types.is_string(kind) else b"")
-        ends = array(code, accumulate(map(len, pieces), initial=0))
-        buffers += [arrow.py_buffer(ends), arrow.py_buffer(data)]
-    return arrow.Array.from_buffers(kind, len(values), buffers)
-
-
-def _joined(values: Sequence[Any], blank: Any) -> tuple[Sequence[Any], bytes]:
-    """Return values that are as long as their bytes, `blank` for None, and all bytes."""
-    pieces = [each or blank for each in values]
-    # If only one value is not blank, `join` returns it without a copy.
-    whole = blank.join(filter(None, pieces))
-    if isinstance(whole, bytes):
-        return pieces, whole
-    # Encoding all texts at once takes a third of the time, and most are ASCII.
-    return pieces if whole.isascii() else [each.encode() for each in pieces], whole.encode()
-
-
-_DIGITS: Final = bytes.maketrans(b"\0\1", b"01")
-
-
-def _bitmap(values: Sequence[Any]) -> bytes:
-    """Return a bit for each value that is not None; the first is the lowest bit of a byte."""
-    flags = bytes(map(is_not, reversed(values), repeat(None)))
-    return int(flags.translate(_DIGITS), 2).to_bytes((len(values) + 7) // 8, "little")
 
 
 def _arrow() -> Any:

@@ -1,8 +1,6 @@
 """Tables of parts: nothing is lost, other libraries read them, and rows of no body are refused."""
 
 import io
-import subprocess
-import sys
 from typing import Any
 
 import duckdb
@@ -65,19 +63,6 @@ def test_large_bodies_are_tables_one_after_another() -> None:
     assert [body for _, body in from_table(table)] == found
     assert table.column("data").num_chunks > 3
     assert max(each.nbytes for each in table.to_batches()) < 10_000_000
-
-
-def test_pandas_is_not_loaded() -> None:
-    """A worker has fifty megabytes more with it, and Arrow loads it to make arrays of lists."""
-    program = (
-        "import io, sys; from messagebody import MessageBody, Part\n"
-        "from messagebody.bulk import tables\n"
-        "writer = tables.TableWriter(io.BytesIO())\n"
-        "writer.add('a', MessageBody([Part('x'), Part(b'x')])); writer.close()\n"
-        "assert 'pyarrow' in sys.modules; print('pandas' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
-    assert done.stdout.split() == [b"False"]
 
 
 def test_a_row_says_what_a_part_is() -> None:

@@ -96,13 +96,8 @@ def pairs(place: str, form: str, output: str | None, *, lenient: bool) -> ExitCo
     "--report", "reports", multiple=True, metavar="FORMAT FILE",
     type=(click.Choice(sorted(FORMATS)), str), help="Also write a report to a file.",
 )  # fmt: skip
-@options.flag(
-    "--strict",
-    help="Of tools, count members of arguments and results that no schema declares, too.",
-)
 def diff(
-    old: str, new: str, form: str, reports: tuple[tuple[str, str], ...], *, lenient: bool,
-    strict: bool,
+    old: str, new: str, form: str, reports: tuple[tuple[str, str], ...], *, lenient: bool
 ) -> ExitCode:  # fmt: skip
     """Print which pairs a change breaks and mends, and why.
 
@@ -128,7 +123,7 @@ def diff(
     if _are_tools(*tools):
         before, after = (each or {} for each in tools)
         title = f"{new} breaks no caller or reader"
-        report, lines = _change_of_tools(new, before, after, title, strict=strict)
+        report, lines = _change_of_tools(new, before, after, title)
     else:
         report, lines = _change_of_agents(old, new, lenient=lenient)
     for name, file in reports:
@@ -175,12 +170,12 @@ def _are_tools(old: _Lists | None, new: _Lists | None) -> bool:
 
 
 def _change_of_tools(
-    place: str, old: _Lists, new: _Lists, title: str, *, strict: bool
+    place: str, old: _Lists, new: _Lists, title: str
 ) -> tuple[CommandReport, Iterator[str]]:
     _files_of(old)
     files = _files_of(new)
     try:
-        found = diff_tools([*old.values()], [*new.values()], strict=strict)
+        found = diff_tools([*old.values()], [*new.values()])
     except InvalidSchema as error:
         raise click.UsageError(f"{quote(place)}: {error}") from error
     report = report_tools(found, title, lambda name: from_here(files.get(name, place)))
