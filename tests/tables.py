@@ -1,4 +1,4 @@
-"""A table in a page of the documentation, whose rows are reported by tests that pass."""
+"""A table in a page of the documentation, whose cells are reported by tests that pass."""
 
 import re
 from pathlib import Path
@@ -15,6 +15,8 @@ END: Final = "<!-- table: end -->\n"
 class Table:
     """The rows of a run, in the order of the tests: a plugin of pytest.
 
+    Rows that differ in their last cells alone are one row, which lists them.
+
     Arguments:
         name: of the property that holds a row's cells, and of the command that writes the table.
         page: where the table is, between two comments.
@@ -26,23 +28,25 @@ class Table:
     page: Path
     columns: tuple[str, ...]
     mode: str | None
-    rows: list[str] = attrs.field(factory=list, init=False)
+    rows: dict[tuple[str, ...], list[str]] = attrs.field(factory=dict, init=False)
     problem: str = attrs.field(default="", init=False)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when != "teardown" or not report.passed:
             return
         for name, cells in report.user_properties:
-            # A test of several kinds reports its row once for each.
-            if name == self.name and isinstance(cells, list) and _row(cells) not in self.rows:
-                self.rows.append(_row(cells))
+            if name == self.name and isinstance(cells, list):
+                listed = self.rows.setdefault(tuple(cells[:-1]), [])
+                # A test of several kinds reports its cells once for each.
+                listed += [each for each in cells[-1:] if each not in listed]
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.mode is None or session.testsfailed:
             return
         page = self.page.read_text(encoding="utf-8")
         head = _row(self.columns) + "|" + "---|" * len(self.columns) + "\n"
-        table = f"{BEGIN}\n{head}{''.join(self.rows)}\n{END}"
+        rows = "".join(_row((*cells, "; ".join(listed))) for cells, listed in self.rows.items())
+        table = f"{BEGIN}\n{head}{rows}\n{END}"
         new = re.sub(f"{BEGIN}.*{END}", lambda _: table, page, flags=re.DOTALL)
         if self.mode == "write":
             self.page.write_text(new, encoding="utf-8")

@@ -1,6 +1,6 @@
 """What the tests of borders share: one body of every kind of part, and the table they fill in.
 
-Each test marked `border` is a row of the table in docs/how-to/borders.md. `--borders=write` writes
+Each test marked `border` is in the table of docs/how-to/borders.md. `--borders=write` writes
 the table, `--borders=check` fails where the page has another one.
 """
 
@@ -45,11 +45,10 @@ class Row:
     back: str
 
     def cells(self) -> list[str]:
-        version = self.library
-        if version != "the standard library":
-            version += f" {importlib.metadata.version(self.library)}"
-        write = f"`{self.write}`" if self.write else "nothing"
-        return [self.border, version, write, self.back]
+        tried = self.border
+        if self.library != "the standard library":
+            tried += f" ({importlib.metadata.version(self.library)})"
+        return ["what this page says" if self.write else "nothing", self.back, tried]
 
 
 @attrs.define
@@ -107,9 +106,11 @@ def _row(request: pytest.FixtureRequest, record_property: Any) -> Iterator[None]
         return
     write = marker.kwargs.get("write", "")
     source = inspect.getsource(request.node.function).split("\ndef ", 1)[-1].split(":\n", 1)[-1]
-    # What the table tells readers to write is what the test has written.
+    # What the pages tell readers to write is what the test has written.
+    pages = "".join(PAGE.with_name(page).read_text("utf-8") for page in (PAGE.name, "fastapi.md"))
     for code in filter(None, write.split(" … ")):
         assert code in source, f"the test does not write {code}"
+        assert code in pages, f"no page says to write {code}"
     trip = request.getfixturevalue("trip") if "trip" in request.fixturenames else None
     yield
     back = trip.back if trip is not None else "one way"
@@ -117,6 +118,6 @@ def _row(request: pytest.FixtureRequest, record_property: Any) -> Iterator[None]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    columns = ("border", "tested with", "what you write", "the body arrives")
+    columns = ("what you write", "the body arrives", "tried with")
     mode = config.getoption("--borders", None)
     config.pluginmanager.register(Table("borders", PAGE, columns, mode), "table-of-borders")

@@ -44,7 +44,7 @@ def test_bytes(trip: Trip) -> None:
     trip.came_back(MessageBody.from_json(body.to_json_bytes()))
 
 
-@pytest.mark.border("FastStream handler", "faststream", write="publish(body.to_json_bytes()")
+@pytest.mark.border("FastStream handler", "faststream", write="body.to_json_bytes()")
 def test_faststream(trip: Trip) -> None:
     import anyio
     from faststream.kafka import KafkaBroker, TestKafkaBroker

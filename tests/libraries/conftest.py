@@ -1,6 +1,6 @@
 """What the tests of libraries share: a body of sample files, and the table they fill in.
 
-Each test marked `library` is a row of the table in docs/how-to/libraries.md. `--libraries=write`
+Each test marked `library` is in the table of docs/how-to/libraries.md. `--libraries=write`
 writes the table, `--libraries=check` fails where the page has another one.
 """
 
@@ -54,10 +54,11 @@ def _row(request: pytest.FixtureRequest, record_property: Any) -> Iterator[None]
     if marker is not None:
         library, formats, given, does = marker.args
         version = importlib.metadata.version(library)
-        record_property("libraries", [f"{library} {version}", formats, given, does])
+        only = "" if does == "reads, writes" else f"; {does}"
+        record_property("libraries", [given, f"{library} {version} ({formats}{only})"])
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    columns = ("library", "formats", "you give it", "it")
+    columns = ("you give it", "libraries")
     mode = config.getoption("--libraries", None)
     config.pluginmanager.register(Table("libraries", PAGE, columns, mode), "table-of-libraries")
