@@ -66,7 +66,7 @@ FOREIGN = re.compile(
 )
 
 
-ENTRY_POINTS = {"messagebody.adapters", "messagebody.streams", "messagebody.stores"}
+ENTRY_POINTS = {"messagebody.adapters", "messagebody.streams"}
 """The groups in which other packages register theirs."""
 
 

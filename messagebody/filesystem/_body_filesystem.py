@@ -331,8 +331,7 @@ class MessageBodyFileSystem(BodyFileSystem):
             return super().open(path, mode, block_size, cache_options, compression, **options)
         if compression is not None and get_compression(path, compression) is not None:
             # Compressors don't close the file below them, so the part would be missing.
-            hint = "fsspec.open(fs.url(path), mode, compression=…) writes a compressed file"
-            raise NotImplementedError(hint)
+            raise NotImplementedError("a compressed file is written by fsspec.open of fs.url(path)")
         text = {key: options.pop(key) for key in _TEXT_OPTIONS if key in options}
         stream = self._open(path, kind, **options)
         if "b" in mode:

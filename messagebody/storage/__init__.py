@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from messagebody.storage._offloading._owners import Bodies, Needs, Owner, Recent
     from messagebody.storage._offloading._present import present
     from messagebody.storage._offloading._put import put_content
-    from messagebody.storage._offloading._sweep import KeptObjects, Swept, sweep
+    from messagebody.storage._offloading._sweep import Swept, sweep
     from messagebody.storage._offloading._verify import ReferenceFinding, Verification, verify
     from messagebody.storage._references.limits import FetchBudget, FetchLimits
     from messagebody.storage._references.reader import (
@@ -38,7 +38,6 @@ __all__ = [
     "Bytes",
     "FetchBudget",
     "FetchLimits",
-    "KeptObjects",
     "Needs",
     "Owner",
     "Recent",
@@ -84,7 +83,7 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
             "._offloading._owners": "Bodies Needs Owner Recent",
             "._offloading._present": "present",
             "._offloading._put": "put_content",
-            "._offloading._sweep": "KeptObjects Swept sweep",
+            "._offloading._sweep": "Swept sweep",
             "._offloading._verify": "ReferenceFinding Verification verify",
             "._references.limits": "FetchBudget FetchLimits",
             "._references.reader": "ReferenceFile measure_reference open_reference read_reference",

@@ -113,7 +113,6 @@ def test_what_one_does_not_need_any_more_goes(users: Users) -> None:
     users.graph.invoke({"notes": ["dogs " * 20_000]}, other)
     swept = sweep(users.store, anyio.run(users.owners), delete=True)
     assert [each.size for each in swept.objects] == [120_000]
-    assert {each.owner for each in swept.kept} == {each.name for each in anyio.run(users.owners)}
     assert users.graph.get_state(other).values["notes"][0] == "dogs " * 20_000
     anyio.run(users._recall)
     assert payloads.inline(users.small, users.store) == {"text": LONG}

@@ -345,15 +345,11 @@ class TestSweep:
         assert "needs: chat (payloads: payloads.owner(value)); for one" in done.err
         given = ["small", "--owner", "jobs=jobs.jsonl", "--owner", "chat=chat.db"]
         listed = shell("sweep", old, *given)
-        assert "1 object (2.3 KiB) kept: needed by jobs\n" in listed.out
         assert listed.out.endswith(
             "3 objects (7.8 KiB) and 0 unfinished uploads could be deleted\n"
         )
         report = json.loads(shell("sweep", old, *given, "--delete", "--json").out)
         assert len(report["objects"]) == 3
-        assert {(each["owner"], each["why"], each["count"]) for each in report["kept"]} == {
-            ("messages", "needed", 1), ("chat", "needed", 1), ("jobs", "needed", 1)
-        }  # fmt: skip
         for name in ("chat", "jobs"):
             text = payloads.inline(shared[name, "needed"], Path(old), owner=name)["text"]
             assert text.startswith(f"{name} needed")

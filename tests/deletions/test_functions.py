@@ -80,7 +80,7 @@ def sweep_old(place: Path) -> None:
     offload(DOGS, place / "store", threshold=0)
     swept = sweep(place / "store", Bodies(small), delete=True)
     assert [each.size for each in swept.objects] == [4]
-    sweep(place / "store", Bodies(CATS), delete=True, everything=True)
+    sweep(place / "store", Bodies(CATS), delete=True, everything=["messages"])
 
 
 def sweep_below(place: Path) -> None:
@@ -89,14 +89,14 @@ def sweep_below(place: Path) -> None:
     whole = open_store(place / "store")
     before = {each.key for each in whole.below("owners/payloads").iter_objects()}
     offload(DOGS, whole.below("mine"), threshold=0)
-    sweep(whole.below("mine"), Bodies(CATS), delete=True, everything=True)
+    sweep(whole.below("mine"), Bodies(CATS), delete=True, everything=["messages"])
     assert before <= {each.key for each in whole.below("owners/payloads").iter_objects()}
 
 
 def sweep_forgotten(place: Path) -> None:
     """Nor is a file beside the records of owners taken for one."""
     payloads.offload({"text": "cats" * 9000}, place / "store", owner="gone")
-    sweep(place / "store", Bodies(CATS), forget=["gone"], delete=True, everything=True)
+    sweep(place / "store", Bodies(CATS), forget=["gone"], delete=True, everything=["messages"])
     assert not (place / "store/owners/gone/owner.json").exists()
 
 
@@ -273,5 +273,5 @@ class TestS3:
         assert [each.size for each in swept.objects] == [4]
         left = [each.key for each in S3Store(moto_store.clients, bucket).iter_uploads()]
         assert sorted(left) == sorted(uploads[1:])
-        sweep(moto_store, Bodies(CATS), delete=True, everything=True)
+        sweep(moto_store, Bodies(CATS), delete=True, everything=["messages"])
         assert {each.key for each in moto_store.iter_objects()} == {*NAMES}

@@ -112,11 +112,6 @@ class TestSweep:
         swept = sweep(store, self.owners(shared), delete=True)
         assert {each.key for each in swept.objects} == {each.key for each in listed.objects}
         assert sorted(each.size for each in swept.objects) == [600, 4500, 4500]
-        assert sorted(map(str, swept.kept)) == [
-            "1 object (100 B) kept: needed by messages",
-            "1 object (750 B) kept: needed by chat",
-            "1 object (750 B) kept: needed by payloads",
-        ]
         assert payloads.inline(shared["chat"], store, owner="chat") == {"text": "c" * 1000}
         assert {each.key for each in store.iter_objects()} == before - {
             each.key for each in swept.objects
@@ -212,7 +207,7 @@ class TestSweep:
         owned(store, "queue").put(KEY, Bytes(b"x"), content_type="")
         age(store, 30)
         given: list[Any] = [Needs("queue", []), Recent("queue", 90 * DAY)][::turn]
-        assert sweep(store, given, delete=True, everything=True).objects == ()
+        assert sweep(store, given, delete=True, everything=["queue"]).objects == ()
 
     def test_what_is_old_when_it_arrives_is_not_deleted_at_once(self, store: FileStore) -> None:
         """Nobody was asked about it when the sweep began; it is copied there with its old time."""
@@ -258,7 +253,6 @@ class TestSweep:
             store.put(key, Bytes(b"1"), content_type="")
         age(store)
         swept = sweep(store, self.owners(shared), delete=True)
-        assert "1 object (1 B) kept: of no owner of mine/" in map(str, swept.kept)
         assert len(swept.objects) == 3
         assert store.stat(f"messages/{KEY}")
 

@@ -166,7 +166,7 @@ class TestStores:
                 grace=-60,
                 delete=True,
                 unsafe=True,
-                everything=True,
+                everything=["messages"],
             )
         assert type(caught.value) is kind
         assert caught.value.store == f"s3://{store.bucket}"

@@ -109,7 +109,7 @@ def test_sweep(store: Store) -> None:
     offload(large_body(), store, threshold=0)
     assert not sweep(store, Bodies(MessageBody()), delete=True).objects  # all of it is young
     swept = sweep(
-        store, Bodies(MessageBody()), grace=-60, delete=True, unsafe=True, everything=True
+        store, Bodies(MessageBody()), grace=-60, delete=True, unsafe=True, everything=["messages"]
     )
     assert len(swept.objects) == 2
     assert list(store.iter_objects()) == []

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import Resolver
-from messagebody._base import plugins
 from messagebody._base.threads import Interrupted
 from messagebody.errors import (
     AccessDenied,
@@ -22,7 +21,6 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.storage import Bytes, Store, open_store
-from messagebody.storage import _stores as stores
 from tests.storage.test_directory import Breaking
 
 KEY = "sha256/" + "a" * 64
@@ -199,31 +197,6 @@ def test_ages_and_types_as_other_services_spell_them(
     assert found.modified == modified
     assert filesystem.types == ["image/png"]
     assert store.url_of(KEY) == f"gs://dated/x/{KEY}"
-
-
-def test_other_packages_add_schemes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry point of the group `messagebody.stores` opens the URLs of its name."""
-    made = open_store("memory://added")
-
-    class Entry:
-        name, value, dist, group = "added", "a:b", None, "messagebody.stores"
-
-        def load(self) -> Any:
-            return lambda url, **options: (made, url, options)[0]
-
-    class Broken(Entry):
-        name = "broken"
-
-        def load(self) -> Any:
-            raise ImportError("no module named 'a'")
-
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [Entry(), Broken()])
-    stores._opener.cache_clear()
-    assert open_store("added://place/x", option=1) is made
-    said = r"'broken' \(messagebody.stores: a:b\) can't be loaded: ImportError: no m"
-    with pytest.raises(StoreError, match=said):
-        open_store("broken://place/x")
-    stores._opener.cache_clear()
 
 
 @pytest.mark.parametrize(

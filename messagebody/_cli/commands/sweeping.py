@@ -171,7 +171,6 @@ def _lines(swept: Swept) -> Iterator[str]:
         yield f"{human_size(each.size):>10}  {escape(each.key)}"
     for upload in swept.uploads:
         yield f"{'upload':>10}  {escape(upload.key)}"
-    yield from (escape(str(each)) for each in swept.kept)
     yield str(swept)
 
 
@@ -184,5 +183,4 @@ def _described(swept: Swept) -> dict[str, Any]:
             for each in swept.objects
         ],
         "uploads": [{"key": each.key, "started": each.started} for each in swept.uploads],
-        "kept": [attrs.asdict(each) for each in swept.kept],
     }

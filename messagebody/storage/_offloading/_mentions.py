@@ -149,7 +149,7 @@ class Mentions:
     _read: set[str] = attrs.field(factory=set, init=False)
     _found: set[str] = attrs.field(factory=set, init=False)
 
-    def of(self, kept: Iterable[Stat], others: Mapping[str, list[Stat]]) -> set[str]:
+    def of(self, kept: Iterable[Stat], others: Mapping[str, Stat]) -> set[str]:
         """Return the digits of the other objects that kept ones mention, or those that these do.
 
         Arguments:
@@ -167,7 +167,7 @@ class Mentions:
             self._read |= fresh.keys()
             new = set().union(*gather(work)) & others.keys() - self._found
             self._found |= new
-            following = [others[each][0] for each in new]
+            following = [others[each] for each in new]
         return self._found & others.keys()
 
     def _in(self, stat: Stat) -> set[str]:

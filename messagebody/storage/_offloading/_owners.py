@@ -1,6 +1,5 @@
 """Owners of objects in a store, and what they say that they still need."""
 
-import inspect
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Protocol
@@ -16,7 +15,7 @@ from messagebody.storage._stores.owners import MESSAGES
 
 # The URL of another place, in which no digest can be hidden.
 _ELSEWHERE: Final = re.compile(r"(?!.*sha256)[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
-_NEEDED: Final = "URLs, keys or digests of objects from needed()"
+_LISTED: Final = "a list, empty if it needs nothing; of a coroutine, await it: Needs(name, await …)"
 
 
 class Owner(Protocol):
@@ -116,7 +115,8 @@ def digits_needed(owner: Owner) -> set[str]:
         InvalidArgument: it returned something else, or a text in which there is none.
     """
     found: set[str] = set()
-    for number, text in enumerate(_answer(owner)):
+    expected = f"URLs, keys or digests of objects from needed() of the owner {quote(owner.name)}"
+    for number, text in enumerate(require_iterable(owner.needed(), expected, hint=_LISTED)):
         digits = digits_in(text) if isinstance(text, str) else set()
         if not digits and not (isinstance(text, str) and _ELSEWHERE.fullmatch(text)):
             got = f"{_described(text)} at position {number:,}"
@@ -124,30 +124,9 @@ def digits_needed(owner: Owner) -> set[str]:
                 "what is not understood could be deleted; for values that may hold none, "
                 "needed() of payloads.owner(values)"
             )
-            raise InvalidArgument(_expected_of(owner), got=got, hint=hint)
+            raise InvalidArgument(expected, got=got, hint=hint)
         found |= digits
     return found
-
-
-def _answer(owner: Owner) -> Iterable[object]:
-    """Return what an owner answers, if it is a list or the like."""
-    answer: Any = owner.needed()
-    name = quote(owner.name)
-    if inspect.isawaitable(answer):
-        if inspect.iscoroutine(answer):
-            answer.close()
-        hint = f"Needs({name}, await owner.needed())"
-        raise InvalidArgument(_expected_of(owner), got="a coroutine", hint=hint)
-    if hasattr(answer, "__aiter__"):
-        hint = f"Needs({name}, [each async for each in owner.needed()])"
-        raise InvalidArgument(_expected_of(owner), got="an asynchronous iterator", hint=hint)
-    return require_iterable(
-        answer, _expected_of(owner), hint=f"a list, empty if {name} needs nothing"
-    )
-
-
-def _expected_of(owner: Owner) -> str:
-    return f"{_NEEDED} of the owner {quote(owner.name)}"
 
 
 def _described(text: object) -> str:

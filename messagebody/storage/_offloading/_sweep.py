@@ -37,35 +37,14 @@ from messagebody.storage._stores.owners import (
     read_record,
 )
 
-# An object, or the temporary file of a killed writer, at the top, in the place of an owner, or in a
-# store inside the store.
+# An object, or the temporary file of a killed writer, at the top or in the place of an owner.
 _OBJECT: Final = re.compile(
-    rf"(?:(?:{re.escape(PLACES)}(?P<owner>[^/]+)|(?P<inner>[^/]+))/)?"
+    rf"(?:{re.escape(PLACES)}(?P<owner>[^/]+)/)?"
     rf"{re.escape(KEY_PREFIX)}(?:[0-9a-f]{{64}}|{TEMPORARY_PATTERN})"
 )
 _TOP: Final = OwnerRecord(MESSAGES, "messages", "storage.Bodies(bodies)")
 _HINT: Final = "sweep(store, Bodies([body]))"
-
-
-@attrs.frozen
-class KeptObjects:
-    """Objects that a sweep keeps.
-
-    Arguments:
-        owner: the name of their owner, or of the directory in which they lie.
-        why: "needed", "mentioned" in the content of another object, "young", or "of no owner".
-        count: their number.
-        size: their bytes.
-    """
-
-    owner: str
-    why: str
-    count: int
-    size: int
-
-    def __str__(self) -> str:
-        of = f" {'by' if self.why == 'needed' else 'of'} {self.owner}"
-        return f"{count_of(self.count, 'object')} ({human_size(self.size)}) kept: {self.why}{of}"
+_NAMES: Final = "names of owners in a list"
 
 
 @attrs.frozen
@@ -75,13 +54,11 @@ class Swept:
     Arguments:
         objects: the objects that no owner needs, and that are older than the grace period.
         uploads: unfinished multipart uploads that are older than the grace period.
-        kept: how many objects are kept, and why.
         deleted: whether the objects and uploads were deleted.
     """
 
     objects: tuple[Stat, ...]
     uploads: tuple[Upload, ...]
-    kept: tuple[KeptObjects, ...]
     deleted: bool
 
     @property
@@ -103,7 +80,7 @@ def sweep(
     forget: Collection[str] = (),
     grace: float = GRACE,
     unsafe: bool = False,
-    everything: bool | Collection[str] = False,
+    everything: Collection[str] = (),
     storage_options: dict[str, Any] | None = None,
 ) -> Swept:
     """Return old objects of a store that no owner needs, and delete them with `delete`.
@@ -125,18 +102,17 @@ def sweep(
         unsafe: allow to delete with a grace period of less than seven days. This is only safe while
             nothing is written, because existing objects are reused, and renewed only after half of
             seven days.
-        everything: names of owners of which all old objects may be deleted, or True for all owners.
-            By default, an owner that needs none is an error, because what it was asked for is
-            probably that of another store.
+        everything: names of owners of which all old objects may be deleted. Any other owner that
+            needs none is an error, because it was probably asked about another store.
         storage_options: the options of `storage.open_store`, if `store` is not an open store.
 
     Raises:
         ValueError: the grace period is too short to delete safely while others write.
         InvalidArgument: an owner is something else, such as a body, or needs something that is not
-            understood; a name to forget is that of the messages, or of a given owner.
+            understood.
         StoreError: an owner that the store names was not given, or needs nothing of it; one to
-            forget is not named there; the store is a directory inside a store, or the place of an
-            owner; another sweep deletes, the clock is wrong, or the store failed.
+            forget is not named there; the store is the place of an owner; another sweep deletes,
+            the clock is wrong, or the store failed.
         DecodeError: what an owner refers to can't be decoded, such as an invalid body.
     """
     if delete and grace < GRACE and not unsafe:
@@ -145,25 +121,26 @@ def sweep(
             "to; if nothing is written meanwhile, pass unsafe=True"
         )
     opened = open_store(store, **(storage_options or {}))
-    given, gone = _checked(owners), _names(forget, "forget")
-    _check_forgotten(gone, given)
-    given += [Needs(name, ()) for name in gone]
-    _check_level(opened)
+    gone = [*require_iterable(forget, _NAMES, hint='forget=["old-chat"]')]
+    given = [*_checked(owners), *(Needs(name, ()) for name in gone)]
     look = partial(_Look, opened, given, gone, time.time() - grace, Mentions(opened))
     found = look()
     uploads = tuple(filter(found.is_old_upload, opened.iter_uploads()))
-    objects = found.unneeded()
+    objects = found.unneeded
     if delete:
-        found.check_needs(_allowed(everything, given, gone))
+        named = require_iterable(everything, _NAMES, hint='everything=["old-chat"]')
+        # One that can't be asked, such as a queue, needs nothing but what is recent.
+        recent = (each.name for each in given if isinstance(each, Recent))
+        found.check_needs({*named, *gone, *recent})
         # Looked at again: what moved from one owner to another meanwhile, or into an object, was
         # perhaps seen at neither.
         keys = {each.stat.key for each in objects}
         found = look(found.needed)
-        objects = [*found.delete(each for each in found.unneeded() if each.stat.key in keys)]
+        objects = [*found.delete(each for each in found.unneeded if each.stat.key in keys)]
         for upload in uploads:
             opened.abort_upload(upload)
         found.forget(gone, objects)
-    return Swept(tuple(each.stat for each in objects), uploads, (*found.kept(objects),), delete)
+    return Swept(tuple(each.stat for each in objects), uploads, delete)
 
 
 def _checked(owners: Owner | Iterable[Owner]) -> list[Owner]:
@@ -177,50 +154,12 @@ def _checked(owners: Owner | Iterable[Owner]) -> list[Owner]:
     return given
 
 
-def _names(names: Any, argument: str) -> list[str]:
-    """Return names of owners in a list."""
-    hint = f'{argument}=["old-chat"]'
-    listed = [*require_iterable(names, "names of owners in a list", hint=hint)]
-    for each in listed:
-        if not isinstance(each, str):
-            raise InvalidArgument("the name of an owner", each, hint)
-    return listed
-
-
-def _check_forgotten(gone: Collection[str], given: Collection[Owner]) -> None:
-    """Raise an error unless owners can be forgotten."""
-    if MESSAGES in gone:
-        hint = "give the messages that are in use: storage.Bodies(bodies)"
-        raise InvalidArgument("names of other owners in forget", got=quote(MESSAGES), hint=hint)
-    for each in given:
-        if each.name in gone:
-            hint = "if it is gone for good, do not give it; else do not forget it"
-            got = f"{quote(each.name)}, which is given, too"
-            raise InvalidArgument("names of owners that are gone in forget", got=got, hint=hint)
-
-
-def _allowed(everything: Any, given: Iterable[Owner], gone: Iterable[str]) -> set[str]:
-    """Return the names of owners that may need nothing."""
-    if isinstance(everything, bool):
-        named = [each.name for each in given] if everything else []
-    else:
-        named = _names(everything, "everything")
-    return {*named, *gone, *(each.name for each in given if isinstance(each, Recent))}
-
-
-@attrs.define
+@attrs.frozen
 class _Object:
-    """An object of a store.
-
-    Arguments:
-        owner: its owner, or the directory of another store, which ends with a slash.
-        stat: its key, size and age.
-        why: why it is kept; empty if nobody needs it.
-    """
+    """An object of a store, and its owner."""
 
     owner: str
     stat: Stat
-    why: str = ""
 
     @property
     def digits(self) -> str:
@@ -261,7 +200,8 @@ class _Look:
         self._befores: dict[str, float] = {}
         for each in given:
             self._befores[each.name] = self._before(each, before)
-        self._judge(mentions)
+        self.unneeded = self._find_unneeded(mentions)
+        """The old objects that nobody needs and no kept object mentions."""
 
     def _note(self, stat: Stat) -> None:
         owner = _place_of(stat.key)
@@ -305,32 +245,19 @@ class _Look:
         own = before - owner.seconds if isinstance(owner, Recent) else before
         return min(own, self._befores.get(owner.name, own))
 
-    def _judge(self, mentions: Mentions) -> None:
-        """Say of each object why it is kept, if it is."""
-        unneeded: defaultdict[str, list[Stat]] = defaultdict(list)
-        for each in self._objects:
-            each.why = self._why(each)
-            if not each.why:
-                unneeded[each.digits].append(each.stat)
-        # One object may lie in several places, in one of which it is young.
+    def _find_unneeded(self, mentions: Mentions) -> list[_Object]:
+        old: dict[str, list[_Object]] = {}
+        kept: list[Stat] = []
         owners = {MESSAGES, *self._records}
-        kept = [each.stat for each in self._objects if each.why and each.owner in owners]
-        mentioned = mentions.of(kept, unneeded)
         for each in self._objects:
-            if each.why != "needed" and each.digits in mentioned:
-                each.why = "mentioned"
-
-    def _why(self, each: _Object) -> str:
-        if each.digits in self.needed:
-            return "needed"
-        before = self._befores.get(each.owner, -math.inf)
-        if before == -math.inf:
-            return "of no owner"
-        return "" if _is_old(each.stat, before) else "young"
-
-    def unneeded(self) -> list[_Object]:
-        """Return the old objects that nobody needs and no kept object mentions."""
-        return [each for each in self._objects if not each.why]
+            before = self._befores.get(each.owner, -math.inf)
+            if each.digits not in self.needed and _is_old(each.stat, before):
+                old.setdefault(each.digits, []).append(each)
+            elif each.owner in owners:  # others may hold anything
+                kept.append(each.stat)
+        # One object may lie in several places, in one of which it is young.
+        mentioned = mentions.of(kept, {digits: found[0].stat for digits, found in old.items()})
+        return [each for digits, found in old.items() if digits not in mentioned for each in found]
 
     def is_old_upload(self, upload: Upload) -> bool:
         """Return whether an unfinished upload was begun so early that it can be aborted."""
@@ -338,7 +265,7 @@ class _Look:
 
     def check_needs(self, allowed: Collection[str]) -> None:
         """Raise an error if an owner with old objects needs none of its objects."""
-        old = Counter(each.owner for each in self.unneeded() if each.owner not in allowed)
+        old = Counter(each.owner for each in self.unneeded if each.owner not in allowed)
         for name, number in old.items():
             needs = self._needs[name]
             if needs.isdisjoint(each.digits for each in self._objects if each.owner == name):
@@ -376,30 +303,16 @@ class _Look:
             if not left[name]:
                 self._store.delete(f"{self._records[name].place}/{RECORD}")
 
-    def kept(self, gone: Iterable[_Object]) -> Iterator[KeptObjects]:
-        """Yield what is kept, if some objects are deleted."""
-        keys = {each.stat.key for each in gone}
-        sizes: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-        for each in self._objects:
-            if each.stat.key not in keys:
-                sizes[each.owner, each.why or "young"].append(each.stat.size)
-        for (owner, why), found in sizes.items():
-            yield KeptObjects(owner, why, len(found), sum(found))
-
 
 def _place_of(key: str) -> str | None:
-    """Return the owner in whose place an object lies, or the directory of another store.
-
-    None stands for what offloading did not make.
-    """
+    """Return the owner in whose place an object lies; None for what offloading did not make."""
     match = _OBJECT.fullmatch(key)
     if match is None:
         return None
-    owner, inner = match["owner"], match["inner"]
-    if owner and is_owner_name(owner):
-        return owner
-    # The slash tells the directory of a store from an owner of the same name.
-    return f"{inner or PLACES + owner}/" if inner or owner else MESSAGES
+    owner = match["owner"]
+    if owner is None:
+        return MESSAGES
+    return owner if is_owner_name(owner) else None
 
 
 def _check_place(store: Store) -> None:
@@ -408,17 +321,6 @@ def _check_place(store: Store) -> None:
     if name is not None:
         outer = store.url.removesuffix(f"/{PLACES}{name}")
         problem = f"this is the place of the owner {name} in a store; sweep the store: {outer}"
-        raise StoreError(problem, store.url)
-
-
-def _check_level(store: Store) -> None:
-    """Raise an error if a store is the directory of objects inside another store."""
-    parent, _, last = store.url.rstrip("/").rpartition("/")
-    if f"{last}/" != KEY_PREFIX:
-        return
-    keys = [each.key for each in store.iter_objects()]
-    if any(_place_of(KEY_PREFIX + key) for key in keys) and not any(map(_place_of, keys)):
-        problem = f"this is the directory of objects inside a store; the store is {parent}"
         raise StoreError(problem, store.url)
 
 

@@ -48,14 +48,14 @@ class AllowedPrefix:
         return rest if rest or self.store is None else None
 
 
-def make_entries(allowed: "str | os.PathLike[str] | Store") -> list[AllowedPrefix]:
-    """Return the entries for a URL prefix or store: two for a store with a public URL.
+def make_entry(allowed: "str | os.PathLike[str] | Store") -> AllowedPrefix:
+    """Return the entry for a URL prefix or a store.
 
     Raises:
         UnsafeReference: it is not a legal URL prefix.
     """
     if isinstance(allowed, str) and allowed.lower().startswith(("http://", "https://")):
-        return [AllowedPrefix(_prefix(allowed), None)]
+        return AllowedPrefix(_prefix(allowed), None)
     try:
         store = open_store(allowed)
     except StoreError as error:
@@ -67,8 +67,7 @@ def make_entries(allowed: "str | os.PathLike[str] | Store") -> list[AllowedPrefi
         raise UnsafeReference(f"allow entry {quote(place)}{colon}", problem) from error
     # URLs such as `memory://` have no path; the slash makes them legal in the grammar.
     place = store.url if store.url.rpartition("://")[2] else f"{store.url}/"
-    urls = [place] if store.public_base is None else [place, store.public_base]
-    return [AllowedPrefix(_prefix(url), store) for url in urls]
+    return AllowedPrefix(_prefix(place), store)
 
 
 def _prefix(text: str) -> Url:

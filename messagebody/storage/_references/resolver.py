@@ -21,7 +21,7 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.storage._references.allow_list import AllowedPrefix, longest_match, make_entries
+from messagebody.storage._references.allow_list import AllowedPrefix, longest_match, make_entry
 from messagebody.storage._references.cache import Cache
 from messagebody.storage._references.limits import FetchBudget, FetchLimits
 from messagebody.storage._references.sources import DataSource, Source, StoreSource, WebSource
@@ -88,9 +88,8 @@ class Resolver(metaclass=Guided):
         # A string is iterable, too, and would allow each of its letters.
         entries = [allow] if isinstance(allow, str | os.PathLike | Store) else allow
         self.entries: tuple[AllowedPrefix, ...] = tuple(
-            entry
+            make_entry(each)
             for each in require_iterable(entries, "URLs, paths or stores to allow", hint="")
-            for entry in make_entries(each)
         )
         self.public_https = public_https
         self.require_digest = require_digest

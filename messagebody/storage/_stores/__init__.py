@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from messagebody._base.guards import is_web_url
-from messagebody._base.plugins import installed, load
 from messagebody._base.text import nearest, quote, redact_url
-from messagebody.errors import MessageBodyError, MissingDependency, StoreError
+from messagebody.errors import MissingDependency, StoreError
 from messagebody.storage._stores.base import Stat, Store, Upload, harmless_cause
 from messagebody.storage._stores.blobs import Blob, Bytes
 from messagebody.storage._stores.objects import fetch, keep
@@ -43,11 +42,9 @@ _READABLE = re.compile(
     r"|(?!s3:)[a-z][a-z0-9+.-]*://(?:[A-Za-z0-9][A-Za-z0-9._-]*)?)"
     r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%(?!0|1|2[EeFf]|5[Cc]|7[Ff])[0-9A-Fa-f]{2})++)*+"
 )
-_PUBLIC = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._~!$&'()*+,;=:@-]++)*+/?")
 # URLs of up to 8,192 characters are read, and a key takes about seventy.
 _LONGEST = 8_000
-# The built-in stores. Packages add others as entry points of the group `messagebody.stores`: the
-# name is a scheme, and the function takes a URL and options and returns a `Store`.
+# The stores with code of their own; fsspec opens all other URLs.
 _OPENERS = {
     "file": "messagebody.storage._stores.directory:open_url",
     "s3": "messagebody.s3:open_url",
@@ -63,7 +60,6 @@ def open_store(
     place: "str | os.PathLike[str] | Store",
     *,
     filesystem: Any = None,
-    public_base: str | None = None,
     **options: Any,
 ) -> Store:
     """Return an open store; opening it reads and writes nothing.
@@ -73,9 +69,6 @@ def open_store(
             directory as an `os.PathLike`, or as text that begins with "/", "./", "../" or "~"; or a
             store, which is returned unchanged.
         filesystem: an fsspec filesystem to use instead of the default one of the scheme.
-        public_base: the public https URL of the objects, such as that of a CDN in front of a
-            bucket. References then have this URL, and reading them needs no credentials. A
-            resolver that allows the store reads them from the store itself.
         **options: the options of the filesystem; for s3://, profile, session, region, endpoint_url
             and the others of `messagebody.s3._client.Settings`.
 
@@ -99,7 +92,6 @@ def open_store(
         )
         raise StoreError(problem, f"{place.partition(':')[0].lower()}://")
     store = _open(place, filesystem, options)
-    store.public_base = None if public_base is None else _checked_base(public_base)
     if not _READABLE.fullmatch(store.url) or "::" in store.url or len(store.url) > _LONGEST:
         raise StoreError(
             f"{redact_url(store.url)}: references to this store could not be read, because its "
@@ -119,13 +111,6 @@ def open_destination(place: "str | os.PathLike[str] | Store", **options: Any) ->
     if isinstance(place, str) and is_web_url(place):
         return _opener("https")(place, **options)  # type: ignore[misc]
     return open_store(place, **options)
-
-
-def _checked_base(url: str) -> str:
-    if not _PUBLIC.fullmatch(url):
-        shown = redact_url(url)
-        raise StoreError(f"public_base is a URL such as 'https://cdn.example.com/a', got {shown}")
-    return url.rstrip("/")
 
 
 def _open(place: "str | os.PathLike[str]", filesystem: Any, options: dict[str, Any]) -> Store:
@@ -150,18 +135,11 @@ def _open(place: "str | os.PathLike[str]", filesystem: Any, options: dict[str, A
 @functools.cache
 def _opener(scheme: str) -> Callable[..., Store] | None:
     """Return the function that opens the URLs of a scheme; None if fsspec opens them."""
-    if scheme in _OPENERS:
-        module, _, name = _OPENERS[scheme].partition(":")
-        found: Callable[..., Store] = getattr(importlib.import_module(module), name)
-        return found
-    # Installing a package can't take over `s3://`.
-    entry = installed("messagebody.stores", _OPENERS).get(scheme)
-    if entry is None:
+    if scheme not in _OPENERS:
         return None
-    try:
-        return load(entry)  # type: ignore[no-any-return]
-    except MessageBodyError as error:
-        raise StoreError(error.problem, f"{scheme}://") from error
+    module, _, name = _OPENERS[scheme].partition(":")
+    found: Callable[..., Store] = getattr(importlib.import_module(module), name)
+    return found
 
 
 def _parse(url: object) -> tuple[str, str, str]:

@@ -52,9 +52,6 @@ class Store(abc.ABC):
     url: str
     """The URL of the store: scheme, host or bucket and prefix, without a final slash or secrets."""
 
-    public_base: str | None = None
-    """The public https URL of the same objects, such as that of a CDN."""
-
     reads_back: bool = False
     """Whether uploads are verified by reading them back, by default."""
 
@@ -63,7 +60,7 @@ class Store(abc.ABC):
 
     def url_of(self, key: str) -> str:
         """Return the URL of an object for references in messages."""
-        return f"{self.public_base or self.url}/{key}"
+        return f"{self.url}/{key}"
 
     @abc.abstractmethod
     def stat(self, key: str) -> Stat | None:
@@ -155,7 +152,6 @@ class Below(Store):
         self._store = store
         self._prefix = f"{name}/"
         self.url = f"{store.url}/{name}"
-        self.public_base = None if store.public_base is None else f"{store.public_base}/{name}"
         self.reads_back = store.reads_back
 
     def stat(self, key: str) -> Stat | None:
