@@ -161,7 +161,6 @@ if TYPE_CHECKING:
         text_problem,
     )
     from messagebody.globs._wide import wide_pattern
-    from messagebody.patches._lines import text_changes, told_changes
     from messagebody.schema._contents import JSON_TYPES
     from messagebody.schema._words import in_words
     from messagebody.storage._offloading._mentions import digests_of
@@ -236,7 +235,6 @@ else:
             "..storage._stores.messages": "MESSAGE_SUFFIX OneStoredMessage StoredMessage "
             "StoredMessages is_message_key messages_at",
             "..globs._wide": "wide_pattern",
-            "..patches._lines": "text_changes told_changes",
             "..schema._contents": "JSON_TYPES",
             "..schema._words": "in_words",
         },

@@ -17,6 +17,7 @@ from typing import BinaryIO, Final
 
 import attrs
 
+from messagebody._core import quote
 from messagebody.adapters import Loss, LossKind
 from messagebody.archives._entries import CHUNK, damage_told
 from messagebody.errors import DecodeError
@@ -34,12 +35,8 @@ _DELIMITER: Final = re.compile(rb"^--(?:[^ \t\r\n]++|[ \t\r]++(?!\n|\Z))*+", re.
 _NOT_BASE64: Final = bytes(each for each in range(256) if each not in _BASE64)
 # At each ";", the library counts the quotes from the start again.
 _PARAMETERS: Final = 100
-# A line has up to 45 bytes, but only the sender makes sure that it has more than one.
-_UU_LINES: Final = 5_000_000
-# Lines with content: a loop would take too long for the empty ones of a hostile message.
-_UU_LINE: Final = re.compile(rb"^[^\S\r\n]*+[^\s][^\r\n]*+", re.MULTILINE)
 _FORWARDED: Final = ("message/rfc822", "message/global")
-_UUENCODED: Final = ("x-uuencode", "uuencode", "uue", "x-uue")
+_AS_IT_CAME: Final = ("", "7bit", "8bit", "binary")
 DAMAGES: Final = (MessageError, ValueError, LookupError, TypeError, AttributeError)
 """The errors that the library raises for damaged headers and content."""
 
@@ -165,7 +162,10 @@ class MultipartReader:
             return self._from_base64()
         if encoding == "quoted-printable":
             return self._from_quoted()
-        return self._from_uu() if encoding in _UUENCODED else self._blocks()
+        if encoding not in _AS_IT_CAME:
+            why = f"its encoding {quote(encoding, limit=40)} is not known, and stays as it came"
+            self.losses.append(Loss(LossKind.DOWNGRADED, f"part {self._count}", why))
+        return self._blocks()
 
     def _from_base64(self) -> Iterator[bytes]:
         rest = more = b""
@@ -194,19 +194,6 @@ class MultipartReader:
             yield binascii.a2b_qp(rest[:end])
             rest = rest[end:]
         yield binascii.a2b_qp(rest)
-
-    def _from_uu(self) -> Iterator[bytes]:
-        is_open = False
-        lines = (line for block in self._blocks() for line in _UU_LINE.findall(block))
-        for number, line in enumerate(lines):
-            if number == _UU_LINES:
-                raise DecodeError(f"it has more than {_UU_LINES:,} lines of uuencoded content")
-            if line.strip() == b"end":
-                is_open = False
-            elif is_open:
-                # Some writers pad a line to more than its stated length.
-                yield binascii.a2b_uu(line[: ((line[0] - 32 & 63) * 4 + 5) // 3])
-            is_open = is_open or line.startswith(b"begin ")
 
     def _blocks(self) -> Iterator[bytes]:
         """Yield the unchanged content of a part, in pieces of whole lines."""

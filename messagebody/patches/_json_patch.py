@@ -1,6 +1,6 @@
 """A patch as JSON Patch (RFC 6902), for programs that hold a body as JSON."""
 
-from typing import Any, Final
+from typing import Any
 
 from messagebody._base.guards import require_body
 from messagebody._model.body import MessageBody
@@ -8,14 +8,11 @@ from messagebody.findings import pointer
 from messagebody.patches._operations import AddedPart, ChangedPart, KeptParts
 from messagebody.patches._patch import Patch
 
-_MOVES: Final = 1_000
-"""Parts that are moved one by one; of more, the whole list is replaced."""
-
 
 def to_json_patch(patch: Patch, old: MessageBody) -> list[dict[str, Any]]:
     """Return the operations of RFC 6902 that do to `old.to_dicts()` what a patch does to a body.
 
-    It has no edits of text, so a content that changed is there as a whole.
+    It has no edits of text, so a content that changed is there as a whole, as is a part that moved.
 
     Arguments:
         patch: the patch.
@@ -33,26 +30,25 @@ def to_json_patch(patch: Patch, old: MessageBody) -> list[dict[str, Any]]:
     """
     new = patch.apply(require_body(old)).to_dicts()
     before = old.to_dicts()
-    origins = _origins(patch)
-    used = {origin for origin in origins if origin is not None}
-    gone = sorted(set(range(len(before))) - used, reverse=True)
+    origins = _ascending(_origins(patch))
+    gone = sorted(set(range(len(before))).difference(origins), reverse=True)
     operations: list[dict[str, Any]] = [{"op": "remove", "path": f"/{index}"} for index in gone]
-    present = sorted(used)
-    moves = 0
     for place, origin in enumerate(origins):
         if origin is None:
             operations.append({"op": "add", "path": f"/{place}", "value": new[place]})
-            present.insert(place, -1)
-            continue
-        if present[place] != origin:
-            moves += 1
-            if moves > _MOVES:
-                return [{"op": "replace", "path": "", "value": new}]
-            found = present.index(origin, place)
-            operations.append({"op": "move", "from": f"/{found}", "path": f"/{place}"})
-            present.insert(place, present.pop(found))
-        operations += _members(f"/{place}", before[origin], new[place])
+        else:
+            operations += _members(f"/{place}", before[origin], new[place])
     return operations
+
+
+def _ascending(origins: list[int | None]) -> list[int | None]:
+    """Return the old part of each new one, without those that come before an earlier one."""
+    last, found = -1, list[int | None]()
+    for origin in origins:
+        is_later = origin is not None and origin > last
+        found.append(origin if is_later else None)
+        last = origin if origin is not None and is_later else last
+    return found
 
 
 def _origins(patch: Patch) -> list[int | None]:

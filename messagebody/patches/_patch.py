@@ -16,7 +16,6 @@ from messagebody._wire import strict_json
 from messagebody.errors import DigestMismatch, InvalidArgument, InvalidPatch, OtherBase
 from messagebody.patches._difference import difference
 from messagebody.patches._edits import composed
-from messagebody.patches._lines import patch_lines
 from messagebody.patches._operations import (
     AddedPart,
     ChangedPart,
@@ -50,11 +49,6 @@ class Patch:
         True
         >>> Patch.from_json(patch.to_json()) == patch
         True
-        >>> print(patch)
-        ~ (unnamed)  text/plain  11 B
-          @@ -1 +1 @@
-          -It is cold.
-          +It is warm.
     """
 
     base: str
@@ -62,9 +56,6 @@ class Patch:
     parts: tuple[Operation, ...]
     _old: MessageBody | None = attrs.field(default=None, eq=False, repr=False, kw_only=True)
     """The body that it changes, if it is known, for `invert`."""
-
-    def __str__(self) -> str:
-        return "\n".join(patch_lines(self.parts, self._old and self._old[:]))
 
     # JSON
 

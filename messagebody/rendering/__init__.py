@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from messagebody._core import face
 
 if TYPE_CHECKING:
-    from messagebody.rendering._changes import compared, paired
+    from messagebody.rendering._changes import compared, paired, told_changes
     from messagebody.rendering._graph_page import PairList, Panel, graph_page
     from messagebody.rendering._limits import PageLimits
     from messagebody.rendering._pages import Drawn, draw, page
@@ -47,6 +47,7 @@ __all__ = [
     "paired",
     "registry_page",
     "run_page",
+    "told_changes",
     "tree",
 ]
 
@@ -55,7 +56,7 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
     __getattr__, __dir__ = face(
         __name__,
         {
-            "._changes": "compared paired",
+            "._changes": "compared paired told_changes",
             "._graph_page": "PairList Panel graph_page",
             "._limits": "PageLimits",
             "._pages": "Drawn draw page",

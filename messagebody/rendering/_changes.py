@@ -1,16 +1,24 @@
-"""Changes between two bodies: new, removed and changed parts."""
+"""Changes between two bodies: new, removed and changed parts, and the lines of their texts."""
 
 import contextlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._core import data_urls, sha256_of
+from messagebody._core import count_of, data_urls, escape, sha256_of
 from messagebody.errors import MessageBodyError
+
+_COMPARED: Final = 2_000
+"""Lines of a text that is compared: the time of difflib is quadratic."""
+_SHOWN: Final = 60
+"""Lines of one text that a person reads in a terminal."""
+_LONGEST: Final = 300
+"""Characters of a line."""
 
 Placed = tuple[int, "messagebody.Part"]
 """A part with its position."""
@@ -96,3 +104,37 @@ def paired(
         old = named.get(part.name) if part.name is not None else next(unnamed, None)
         if old is not None:
             yield index, old
+
+
+# Lines
+
+
+def text_changes(old: str, new: str) -> list[str] | None:
+    r"""Return the lines of a unified diff; None for texts that are too long to compare.
+
+    Examples:
+        >>> text_changes("a\nb", "a\nc")[2:]
+        ['@@ -1,2 +1,2 @@', ' a', '-b', '+c']
+    """
+    import difflib  # only for people
+
+    before, after = (text.split("\n", _COMPARED) for text in (old, new))
+    if max(len(before), len(after)) > _COMPARED:
+        return None
+    lines = difflib.unified_diff(before, after, "before", "after", lineterm="")
+    return list(islice(lines, 2 * _COMPARED))
+
+
+def told_changes(old: "messagebody.Part", new: "messagebody.Part") -> list[str]:
+    """Return the lines in which the texts of two parts differ; none if a text is not in hand.
+
+    There are never many, and none is long.
+    """
+    if old.text is None or new.text is None or old.text == new.text:
+        return []
+    found = text_changes(old.text, new.text)
+    if found is None:
+        return [f"the text differs, and has more than {_COMPARED:,} lines"]
+    told = [escape(line, limit=_LONGEST) for line in found[2 : 2 + _SHOWN]]
+    left = len(found) - 2 - len(told)
+    return [*told, *([f"… {count_of(left, 'more line')}"] if left > 0 else [])]

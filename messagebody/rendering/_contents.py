@@ -23,11 +23,11 @@ from messagebody._core import (
     redact_urls,
     sniffing,
     strict_json,
-    text_changes,
 )
 from messagebody.errors import MessageBodyError, MissingDependency
 from messagebody.links import target_of
 from messagebody.rendering import _grids as grids
+from messagebody.rendering._changes import text_changes
 from messagebody.rendering._code import coloured, indented, language_of
 from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._keeping import data_url, file_name, save_link

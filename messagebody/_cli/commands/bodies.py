@@ -20,12 +20,20 @@ from messagebody._core import (
     nearest,
     quote,
     redact_url,
-    told_changes,
 )
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.links import Link
 from messagebody.names import ancestors
-from messagebody.rendering import Palette, compared, cut, directory_of, listing, paired, tree
+from messagebody.rendering import (
+    Palette,
+    compared,
+    cut,
+    directory_of,
+    listing,
+    paired,
+    told_changes,
+    tree,
+)
 from messagebody.storage import Resolver
 
 
