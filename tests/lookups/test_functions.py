@@ -57,7 +57,17 @@ from messagebody.frameworks.values import to_values
 from messagebody.links import each_link, unmount
 from messagebody.patches import AddedPart, ChangedPart, diff, to_json_patch
 from messagebody.prompts import Draft, Reader, line_of, to_prompt
-from messagebody.rendering import PageLimits, compared, draw, listing, page, paired, run_page, tree
+from messagebody.rendering import (
+    PageLimits,
+    compared,
+    draw,
+    listing,
+    page,
+    paired,
+    run_page,
+    told_changes,
+    tree,
+)
 from messagebody.storage import Bodies, queues
 from messagebody.views import path_into
 from tests.lookups.network import Network
@@ -441,10 +451,10 @@ CALLS: dict[str, Call] = {
         resolver=CLOSED,
         title="m",
         limits=PageLimits(),
-        sort=None,
     ),
     "rendering.compared": lambda body: compared([*enumerate(body)], []),
     "rendering.paired": lambda body: [*paired([*enumerate(body)], [*enumerate(body)])],
+    "rendering.told_changes": lambda body: [*map(told_changes, body, body[1:])],
     "rendering.listing": lambda body: [*listing(body)],
     "rendering.tree": lambda body: [*tree(body)],
     "adapters.streams.part_lines": lambda body: [*part_lines(body)],
