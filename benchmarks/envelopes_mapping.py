@@ -51,8 +51,9 @@ MESSAGES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def _contestants(name: str, message: dict[str, Any]) -> Runs:
-    speaks, text = adapter(name), json.dumps(message)
-    taken_apart, received = speaks.to_body(message).value, speaks.to_body(text).value
+    speaks: Any = adapter(name)
+    text = json.dumps(message)
+    taken_apart, received = (speaks.to_body(each, rest="part").value for each in (message, text))
     runs: Runs = {
         "json.dumps": lambda: json.dumps(message),
         "to_body, value": lambda: speaks.to_body(message),

@@ -48,7 +48,7 @@ def test_type_hints_resolve() -> None:
     asked = {
         f"{each.__module__}.{each.__qualname__}": each
         for each in public()
-        if (inspect.isfunction(each) or inspect.isclass(each))
+        if (inspect.isfunction(each) or inspect.ismethod(each) or inspect.isclass(each))
         and each.__qualname__ not in WITHOUT
         and each.__module__.startswith("messagebody")
     }

@@ -5,9 +5,9 @@ its body are views of it, which must not contradict it.
 """
 
 import abc
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from messagebody._core import (
     TEXT_PLAIN,
@@ -16,38 +16,29 @@ from messagebody._core import (
     Part,
     essence,
     quote,
+    record_of,
     strict_json,
+    unlisted,
 )
-from messagebody.adapters import Affected, Converted, Loss, LossKind, is_withheld
+from messagebody.adapters import Affected, Converted, Loss, LossKind
 from messagebody.adapters.dialects import is_missed, messages_of, refuse_conversation
 from messagebody.envelopes._attachments import is_absolute_url
 from messagebody.envelopes._embedding import visible_text
 from messagebody.envelopes._format import (
     EnvelopeFormat,
     Header,
-    Left,
-    SplitMessage,
-    without_withheld,
+    Members,
+    inline_json,
+    inline_text,
 )
 from messagebody.envelopes._values import TEXT, json_part, member, read_object
-from messagebody.envelopes._views import check_views
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding, Severity
 
 _CARRIED = "messagebody"
-_TEXT = "text"
-_LISTED = "listed"
 
 # The checks for a member that is missing.
 _ABSENT = {"required", "S001"}
-
-
-class _SplitValue(NamedTuple):
-    """A message that was taken apart: the parts of its content, its links, and what is left."""
-
-    content: list[Part]
-    links: list[Part]
-    left: dict[str, Any]
 
 
 class Carrier(EnvelopeFormat):
@@ -58,7 +49,6 @@ class Carrier(EnvelopeFormat):
     the format, and so is the format's own list of references.
     """
 
-    exact: ClassVar[str]
     place: ClassVar[tuple[str, str]]
     """The object and member that hold the content."""
     kinds: ClassVar[tuple[type, ...]]
@@ -67,85 +57,73 @@ class Carrier(EnvelopeFormat):
     """The members that no reader misses, such as ids and times, and that of the content."""
 
     @abc.abstractmethod
-    def links(self, message: dict[str, Any]) -> Iterable[Part]:
+    def links(self, message: Members) -> Iterable[Part]:
         """Return the reference parts that a message points to."""
 
     @abc.abstractmethod
-    def urls(self, message: dict[str, Any]) -> Iterable[str]:
+    def urls(self, message: Members) -> Iterable[str]:
         """Return the URLs that a message points to; other text may be among them."""
 
     @abc.abstractmethod
-    def with_links(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
+    def with_links(self, message: Members, parts: list[Part]) -> Members:
         """Return a message that points to more reference parts in the format's own way."""
 
     @abc.abstractmethod
-    def iter_findings(self, message: dict[str, Any]) -> Iterable[Finding]:
+    def broken_rules(self, message: Members) -> Iterable[Finding]:
         """Yield findings about a message that breaks the format's rules."""
 
-    def unread_members(self, value: dict[str, Any]) -> list[str]:
+    def unread_members(self, value: Members) -> list[str]:
         """Return the members that a reader of another format misses."""
         return [name for name, each in value.items()
                 if name not in self.formal and is_missed(name, each)]  # fmt: skip
 
     # To a body
 
-    def split(self, message: Any, limits: Limits) -> SplitMessage:
-        """Take a message apart."""
+    def read(self, message: Any, limits: Limits) -> tuple[Members, tuple[Loss, ...]]:
+        """Return a message as parsed JSON."""
         value = read_object(message, self.what, limits=limits, depth=self.depth_within(limits))
         if self.place[0] not in value:
             refuse_conversation(messages_of(value), "convert each message by itself")
-        content, links, others = self._take_apart(value)
-        named = {part.name: part for part in links}.values()
-        left: Left = others
-        if isinstance(message, TEXT):
-            left = message if isinstance(message, str) else bytes(message).decode()
-        return SplitMessage(MessageBody([*content, *named]), left, len(content))
+        return value, ()
 
-    def _take_apart(self, value: dict[str, Any]) -> _SplitValue:
-        links = [*self.links(value)]
-        carried = self._carried_body(value, links)
-        if carried is not None:
-            urls = [part.url for part in _references(carried)]
-            links = [link for link in links if link.url not in urls]
-            left = self._with_content(value, {_CARRIED: [], _LISTED: urls})
-            return _SplitValue([*carried], links, left)
+    def kept_text(self, message: Any) -> str | None:
+        """Return the text of a message: its signature covers it."""
+        if not isinstance(message, TEXT):
+            return None
+        return message if isinstance(message, str) else bytes(message).decode()
+
+    def take_apart(self, message: Members) -> tuple[list[Part], Members]:
+        """Return the content and the links of a message, and the message without its content."""
+        links = [*self.links(message)]
         holder, name = self.place
-        content = member(value, holder, name)
+        content = member(message, holder, name)
         if content is None:
-            return _SplitValue([], links, value)
-        held = {key: each for key, each in value[holder].items() if key != name}
-        return _SplitValue(self._content_parts(content), links, {**value, holder: held})
+            return links, message
+        held = {key: each for key, each in message[holder].items() if key != name}
+        return [self._content_part(content), *links], {**message, holder: held}
 
-    def _content_parts(self, content: Any) -> list[Part]:
+    def _content_part(self, content: Any) -> Part:
         if str in self.kinds and isinstance(content, str):
-            return [Part(content, content_type=TEXT_PLAIN)]
-        return [json_part(content)]
+            return Part(content, content_type=TEXT_PLAIN)
+        return json_part(content)
 
-    def _carried_body(self, value: dict[str, Any], links: list[Part]) -> MessageBody | None:
-        """Return the whole body in a message, if writing it again gives the same content."""
-        content = member(value, *self.place)
+    def carried(self, message: Members) -> tuple[MessageBody, Members] | None:
+        """Return the body in a message, and the message without it."""
+        content = member(message, *self.place)
         parts = content.get(_CARRIED) if isinstance(content, dict) else None
         if not isinstance(parts, list):
             return None
         try:
-            body = MessageBody.from_dicts(parts)
-            # If writing it gives another content, it only looks like a body.
-            again = _embedded_body(body)
+            # What is left says that it carried a body.
+            return MessageBody.from_dicts(parts), self._with_content(message, {_CARRIED: []})
         except MessageBodyError:
             return None
-        urls = {part.url for part in _references(body)}
-        taken = {self.exact, self.sidecar}
-        taken.update(str(link.name) for link in links if link.url not in urls)
-        is_whole = strict_json.same(again, content) and taken.isdisjoint(body.names())
-        return body if is_whole else None
 
     # From a body
 
-    def from_foreign_body(
-        self, body: MessageBody, role: str | None, header: Header, rest: Any
-    ) -> Converted[Any]:
-        """Return the message that carries a body from elsewhere."""
-        del rest  # the role, all that counts of another format's, has no place here
+    def foreign_left(self, role: str | None, stated: str | None, header: Header) -> Members:
+        """Return the header, without which nobody knows who sends the message."""
+        del stated  # the role of another format's message has no place here
         self._refuse_role(role)
         if header is None:
             raise EnvelopeError(
@@ -153,82 +131,54 @@ class Carrier(EnvelopeFormat):
                 f"receiver are unknown; give a header, {self.what} without its content, or use "
                 f"{self.name}.build or {self.name}.reply"
             )
-        return self.carry(dict(header), body, self.iter_findings)
+        return dict(header)
 
-    def from_own_body(
-        self, body: MessageBody, left: Left, role: str | None, header: Header
-    ) -> Converted[Any]:
+    def from_own_body(self, body: MessageBody, left: Any, role: str | None) -> Converted[Any]:
         """Return the message of which a body came; the exact text, if the rest has it."""
-        del header  # the message has its own
         self._refuse_role(role)
+        if not isinstance(left, str):
+            return super().from_own_body(body, left, role)
         # A received message is passed on unchanged, because its signature covers that text.
-        if isinstance(left, str):
-            value = read_object(left, self.what)
-            content, links, _ = self._take_apart(value)
-            views = [*content, *links]
-            return Converted(left, check_views(body, self.exact, views))
-        note = member(left, *self.place)
-        # `_take_apart` leaves this note if a message carried a whole body.
-        if isinstance(note, dict) and note.get(_CARRIED) == [] and _LISTED in note:
-            return self._with_edited_body(left, body, note[_LISTED])
-        content = body.unnamed()[:1]
-        views = [*content, *self.links(left)]
-        losses = check_views(body, self.sidecar, views)
-        for part in content:
-            left = self._with_content(left, self._content_of(part))
-        return Converted(left, losses)
-
-    def _with_edited_body(
-        self, left: dict[str, Any], body: MessageBody, listed: list[str]
-    ) -> Converted[Any]:
-        """Return a message that carries a body, which may have been edited since it was received.
-
-        Arguments:
-            left: the message without the body.
-            body: the parts of the body, and those that the message makes beside it.
-            listed: the URLs of the body's references that the message points to.
-        """
-        links = [link for link in self.links(left) if link.url not in listed]
-        others = {self.sidecar, *(link.name for link in links)}
-        carried = MessageBody(part for part in body if part.name not in others)
-        losses = check_views(body, self.sidecar, [*carried, *links])
-        message = self._with_content(left, _embedded_body(carried))
-        new = [part for part in _references(carried) if part.url not in listed]
-        return Converted(self._with_references(message, new), losses)
+        views, _ = self.split(read_object(left, self.what))
+        return Converted(left, _check_views(body, str(self.exact), views))
 
     def _refuse_role(self, role: Any) -> None:
         if role is not None:
             raise EnvelopeError(f"{self.what} has no role; the header names its agents")
 
-    def rest_in_part(self, part: Part) -> Left:
-        """Return the exact text of a message, or the members beside its content."""
-        if part.name == self.exact:
-            return part.read_text()
-        return read_object(part.read_bytes(), self.sidecar)
+    def put_together(self, body: MessageBody, left: Members) -> Members | None:
+        """Return the message whose content is the unnamed part."""
+        if member(left, *self.place) is not None:
+            return None  # it carried a body
+        unnamed = body.unnamed()
+        if not unnamed:
+            return left
+        (part,) = unnamed
+        return self._with_content(left, self._content_of(part))
 
-    def carry(
-        self,
-        message: dict[str, Any],
-        body: MessageBody,
-        iter_findings: Callable[[dict[str, Any]], Iterable[Finding]],
-    ) -> Converted[Any]:
-        """Return a message with a body as its content, and its references listed.
-
-        The losses are parts that a reader does not see, and what the message lacks to be valid.
-        """
-        sent, losses = without_withheld(body)
-        content = self._plain_content(sent)
-        if content is None:
-            content = _embedded_body(sent)
-            losses += _losses_for_plain_readers(body)
-        message = self._with_references(self._with_content(message, content), _references(sent))
-        return Converted(message, [*losses, *_broken_rules(iter_findings(message))])
-
-    def _with_references(self, message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
-        """Return a message that points to references, each once."""
+    def carry(self, body: MessageBody, left: Members) -> Members:
+        """Return a message with a body as its content, and its references listed."""
+        content = self._plain_content(body)
+        message = self._with_content(left, _embedded(body) if content is None else content)
         known = {*self.urls(message)}
-        new = {part.url: part for part in parts if part.url not in known}
+        new = {part.url: part for part in body if _is_listed(part) and part.url not in known}
         return self.with_links(message, [*new.values()]) if new else message
+
+    def writing_losses(self, message: Members, body: MessageBody, header: Header) -> Iterator[Loss]:
+        """Yield the parts that a reader does not see, and what the message lacks to be valid."""
+        del header
+        yield from self.invisible_parts(body)
+        yield from losses_of(self.broken_rules(message))
+
+    def invisible_parts(self, body: MessageBody) -> Iterator[Loss]:
+        """Yield the parts of a body that a reader who knows only the format does not see."""
+        if self._plain_content(body) is not None:
+            return
+        for index, part in enumerate(body):
+            if why := _why_invisible(part):
+                why = f"a reader that knows only the format does not see it; {why}"
+                where = f"part {index} {quote(part.name or '')}"
+                yield Loss(LossKind.DOWNGRADED, where, why, affects=Affected.FORM)
 
     def _plain_content(self, body: MessageBody) -> Any:
         """Return the content that is exactly equal to a body, None if there is none."""
@@ -239,17 +189,17 @@ class Carrier(EnvelopeFormat):
             content = self._content_of(part)
         except MessageBodyError:
             return None
-        is_content = isinstance(content, self.kinds) and self._content_parts(content) == [part]
+        is_content = isinstance(content, self.kinds) and self._content_part(content) == part
         # As plain content, the other side would read it as a carried body.
         looks_carried = isinstance(content, dict) and _CARRIED in content
         return content if is_content and not looks_carried else None
 
     def _content_of(self, part: Part) -> Any:
         if str in self.kinds and essence(part.content_type).startswith("text/"):
-            return part.read_text()
-        return part.read_json()
+            return inline_text(part)
+        return inline_json(part, self.depth)
 
-    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
+    def _with_content(self, value: Members, content: Any) -> Members:
         holder, name = self.place
         held = value.get(holder)
         return {**value, holder: {**(held if isinstance(held, dict) else {}), name: content}}
@@ -275,39 +225,77 @@ def now(clock: Callable[[], datetime]) -> str:
     return clock().astimezone(UTC).isoformat(timespec="seconds")
 
 
-def _embedded_body(body: MessageBody) -> dict[str, Any]:
-    """Return the content that carries a whole body, with its text for other readers."""
-    texts = [text for part in body if (text := visible_text(part)) is not None]
-    readable = {_TEXT: "\n\n".join(texts)} if texts else {}
-    return {**readable, _CARRIED: body.to_dicts()}
-
-
-def _losses_for_plain_readers(body: MessageBody) -> Iterator[Loss]:
-    """Yield the parts of a body that a reader who knows only the format does not see."""
-    for index, part in enumerate(body):
-        why = _why_invisible(part)
-        if why and not is_withheld(part):
-            why = f"a reader that knows only the format does not see it; {why}"
-            where = f"part {index} {quote(part.name or '')}"
-            yield Loss(LossKind.DOWNGRADED, where, why, affects=Affected.FORM)
-
-
-def _why_invisible(part: Part) -> str:
-    """Return why a message that carries a body neither says nor lists a part, or nothing."""
-    if part.is_reference:
-        return "" if is_absolute_url(part.url) else "its URL is not one that every resolver reads"
-    offload = "offload it, and the message lists it as a reference"
-    return offload if visible_text(part) is None else ""
-
-
-def _references(parts: Iterable[Part]) -> list[Part]:
-    return [part for part in parts if part.is_reference and is_absolute_url(part.url)]
-
-
-def _broken_rules(findings: Iterable[Finding]) -> Iterator[Loss]:
+def losses_of(findings: Iterable[Finding]) -> Iterator[Loss]:
     """Yield the missing members that make a message invalid, as losses; warnings are left out."""
     for finding in findings:
         if finding.severity is Severity.ERROR:
             kind = LossKind.OMITTED if finding.check in _ABSENT else LossKind.DOWNGRADED
             why = f"{finding.problem} ({finding.check})"
             yield Loss(kind, finding.where, why, affects=Affected.LABELS)
+
+
+def _embedded(body: MessageBody) -> dict[str, Any]:
+    """Return the content that carries a whole body, with its text for other readers."""
+    texts = [text for part in body if (text := visible_text(part)) is not None]
+    readable = {"text": "\n\n".join(texts)} if texts else {}
+    return {**readable, _CARRIED: body.to_dicts()}
+
+
+def _is_listed(part: Part) -> bool:
+    return part.is_reference and is_absolute_url(part.url)
+
+
+def _why_invisible(part: Part) -> str:
+    """Return why a message that carries a body neither says nor lists a part, or nothing."""
+    if part.is_reference:
+        return "" if _is_listed(part) else "its URL is not one that every resolver reads"
+    offload = "offload it, and the message lists it as a reference"
+    return offload if visible_text(part) is None else ""
+
+
+# Views of a message that is kept as it was received
+
+
+def _check_views(body: MessageBody, exact: str, views: Sequence[Part]) -> Iterator[Loss]:
+    """Check that a body does not contradict its exact message, and yield what would be lost.
+
+    Arguments:
+        body: the body on its way back.
+        exact: the name of the part that holds the message.
+        views: the parts made from the message; unnamed ones come first in the body.
+
+    Raises:
+        EnvelopeError: a view was edited, moved or removed; the findings name the places.
+    """
+    unnamed = body.unnamed()
+    wanted = [view for view in views if view.name is None]
+    named = {view.name: view for view in views if view.name is not None}
+    pairs = [
+        (f"unnamed part {at}", view, unnamed[at] if at < len(unnamed) else None)
+        for at, view in enumerate(wanted)
+    ]
+    pairs += [(name, view, body.get(name)) for name, view in named.items()]
+    conflicts = [place for place, view, part in pairs if part is None or not _is_intact(view, part)]
+    if conflicts:
+        raise EnvelopeError(
+            f"edited: {', '.join(conflicts)}, which contradicts the message in {exact}. "
+            f"Undo the edit, or drop {exact} and build a new message",
+            conflicts,
+        )
+    seen = 0
+    for index, part in enumerate(body):
+        seen += part.name is None
+        if seen > len(wanted) if part.name is None else part.name not in {exact, *named}:
+            where = f"part {index}" + (f" {quote(part.name)}" if part.name else "")
+            yield Loss(LossKind.OMITTED, where, "the message is sent as it was received")
+
+
+def _is_intact(view: Part, part: Part) -> bool:
+    """Return whether a part still equals the view, even offloaded or inlined; fetch nothing."""
+    described = [[unlisted(record_of(each)), each.extra] for each in (part, view)]
+    if not strict_json.same(*described):
+        return False
+    # The part may have been inlined or moved, but the same digest means the same content.
+    if view.is_reference:
+        return part.url == view.url or (view.digest is not None and part.digest == view.digest)
+    return part.content_type == view.content_type and part.digest == view.digest

@@ -6,13 +6,12 @@ but not a text. With the manifest, the same body comes back.
 """
 
 import abc
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from messagebody._core import (
     DEFAULT_LIMITS,
     UNLISTED,
-    Limits,
     MessageBody,
     Part,
     base64,
@@ -23,17 +22,12 @@ from messagebody._core import (
     strict_json,
     unlisted,
 )
-from messagebody.adapters import Converted, Loss
-from messagebody.envelopes._format import (
-    EnvelopeFormat,
-    Header,
-    SplitMessage,
-    role_in,
-    without_withheld,
-)
+from messagebody.envelopes._attachments import other_attachments
+from messagebody.envelopes._format import EnvelopeFormat, Members
 from messagebody.envelopes._values import list_in, member
-from messagebody.errors import EnvelopeError, LocalFileNotSent, MessageBodyError
+from messagebody.errors import LocalFileNotSent, MessageBodyError
 
+_EMBEDDED = "messagebody"
 _SEPARATOR = "\n\n"
 
 
@@ -203,11 +197,6 @@ def _content(entry: dict[str, Any], attachment: dict[str, Any]) -> bytes | None:
     return base64.decode(rest) if comma and head.startswith("data:") else None
 
 
-_EMBEDDED = "messagebody"
-_FLAWS = (LookupError, TypeError, ValueError, AttributeError)
-"""What is raised by pieces that no longer fit together, because a stranger or an edit made them."""
-
-
 class Places(NamedTuple):
     """Where a message has its attachments, and the manifest of the body that it carries.
 
@@ -219,153 +208,56 @@ class Places(NamedTuple):
 
 
 class Embedder(EnvelopeFormat):
-    """Convert between bodies and messages that have room for text and attachments.
-
-    A message is taken apart into texts, attachments and what is left. A body that no longer fits
-    what is left of its message, or that is from elsewhere, travels whole. Each conversion is
-    checked by converting its result back.
-    """
+    """Convert between bodies and messages that have room for text and attachments."""
 
     @abc.abstractmethod
-    def read(self, message: Any, limits: Limits) -> tuple[dict[str, Any], tuple[Loss, ...]]:
-        """Return a message in the form that is written, and what reading lost."""
-
-    @abc.abstractmethod
-    def places(self, message: dict[str, Any]) -> Places:
+    def places(self, message: Members) -> Places:
         """Return the places of a message."""
 
     @abc.abstractmethod
-    def texts(self, message: dict[str, Any]) -> Iterable[list[str] | str]:
+    def texts(self, message: Members) -> Iterable[list[str] | str]:
         """Return what may be the texts of a body that a message carries, the likeliest first."""
 
     @abc.abstractmethod
-    def take_apart(self, message: dict[str, Any]) -> tuple[list[Part], dict[str, Any]]:
-        """Return the parts of a message, and what is left of it."""
-
-    @abc.abstractmethod
-    def put_together(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the message of parts and what is left; raise or return None if they don't fit."""
-
-    @abc.abstractmethod
-    def is_sidecar(self, value: dict[str, Any]) -> bool:
-        """Return whether an object is what is left of a message."""
-
-    @abc.abstractmethod
-    def carry(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any]:
-        """Return a message that carries a whole body; `left` has its other members."""
-
-    # What is left, for `carry`
-
-    @abc.abstractmethod
-    def foreign_left(
-        self, role: str | None, stated: str | None, header: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Return the other members for a body from elsewhere; `stated` is the role in its rest."""
-
-    @abc.abstractmethod
-    def empty_left(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return what is left of a message like this that holds nothing but a body."""
-
-    @abc.abstractmethod
-    def left_beside(self, others: dict[str, Any], body: MessageBody) -> dict[str, Any]:
+    def left_beside(self, others: Members, body: MessageBody) -> Members:
         """Return what is left of a message that carries a body, given its other members."""
 
-    @abc.abstractmethod
-    def edited_left(self, left: dict[str, Any], body: MessageBody) -> dict[str, Any]:
-        """Return what is left of a message, without what the parts of its edited body hold."""
-
-    @abc.abstractmethod
-    def writing_losses(self, message: dict[str, Any], header: Mapping[str, Any]) -> Iterable[Loss]:
-        """Yield what is missing in a message that was written, and what of its header."""
-
-    # To a body
-
-    def split(self, message: Any, limits: Limits) -> SplitMessage:
-        """Take a message apart, or take out the body that it carries."""
-        value, losses = self.read(message, limits)
-        carried = self._carried_body(value)
-        if carried is not None:
-            return SplitMessage(*carried, losses=losses)
-        parts, left = self.take_apart(value)
-        return SplitMessage(MessageBody(parts), left, losses=losses)
-
-    def _carried_body(
-        self, message: dict[str, Any]
-    ) -> tuple[MessageBody, dict[str, Any] | None] | None:
-        """Return the body that a message carries and what is left, None if it carries none."""
+    def carried(self, message: Members) -> tuple[MessageBody, Members] | None:
+        """Return the body whose manifest is in a message, and what is left."""
         place = self.places(message).manifest
         manifest, attachments = member(message, place, _EMBEDDED), self.attachments(message)
         if not isinstance(manifest, str):
             return None
         tried = (extract(texts, attachments, manifest) for texts in self.texts(message))
-        body, own = next((found for found in tried if found is not None), (None, 0))
-        if body is None or self.sidecar in body:
+        found = next((each for each in tried if each is not None), None)
+        if found is None:
             return None
-        # The body may hold everything in the message, and then nothing is left.
-        if strict_json.same(self.carry(body, self.empty_left(message)), message):
-            return body, None
+        body, own = found
         kept = attachments[: len(attachments) - own]
         others = self.with_attachments(message, kept) if own else message
-        others = {**others, place: {k: v for k, v in others[place].items() if k != _EMBEDDED}}
-        left = self.left_beside(others, body)
-        # The way back is tried: if the body gives another message, it is not the original body.
-        return (body, left) if strict_json.same(self._write(body, left), message) else None
+        held = {name: each for name, each in others[place].items() if name != _EMBEDDED}
+        return body, self.left_beside({**others, place: held}, body)
 
-    # From a body
-
-    def from_foreign_body(
-        self, body: MessageBody, role: str | None, header: Header, rest: Any
-    ) -> Converted[Any]:
-        """Return the message that carries a body from elsewhere."""
-        left = self.foreign_left(role, role_in(rest), header or {})
-        sent, losses = without_withheld(body, self.sidecar)
-        message = self.carry(sent, left)
-        return Converted(message, [*losses, *self.writing_losses(message, header or {})])
-
-    def from_own_body(
-        self, body: MessageBody, left: Any, role: str | None, header: Header
-    ) -> Converted[Any]:
-        """Return the message of the parts and what is left, or one that carries the body."""
-        del role, header  # the message has its own
-        try:
-            message = self._write(body, left)
-        except MessageBodyError:
-            raise
-        except _FLAWS as error:
-            raise EnvelopeError(f"the part {self.sidecar} makes no {self.what}") from error
-        return Converted(message, self.writing_losses(message, {}))
-
-    def _write(self, body: MessageBody, left: dict[str, Any]) -> dict[str, Any]:
-        body = MessageBody(part for part in body if part.name != self.sidecar)
-        try:
-            message = self.put_together(body, left)
-        except (MessageBodyError, *_FLAWS):
-            message = None  # the parts were edited and no longer fit, or were never taken apart
-        # It is taken apart again: only if that gives the same body, it was built correctly.
-        if message is not None and self.take_apart(message)[0] == [*body]:
-            return message
-        return self.carry(body, self.edited_left(left, body))
-
-    def rest_in_part(self, part: Part) -> dict[str, Any] | None:
-        """Return what a stored sidecar holds, None if it is another part or not here."""
-        value = inline_json(part, self.depth + 1)
-        return value if isinstance(value, dict) and self.is_sidecar(value) else None
-
-    # Attachments
-
-    def attachments(self, message: dict[str, Any]) -> list[Any]:
+    def attachments(self, message: Members) -> list[Any]:
         """Return the attachments of a message."""
         place = self.places(message).attachments
         return list_in(message, *([] if place is None else [place]), "attachments")
 
-    def with_attachments(self, message: dict[str, Any], attachments: list[Any]) -> dict[str, Any]:
+    def with_attachments(self, message: Members, attachments: list[Any]) -> Members:
         """Return a message with other attachments."""
         place = self.places(message).attachments
         if place is None:
             return {**message, "attachments": attachments}
         return _with(message, place, "attachments", attachments)
 
-    def with_body(self, message: dict[str, Any], embedded: Embedded) -> dict[str, Any]:
+    def without_taken(self, message: Members, aliases: Any) -> Members:
+        """Return a message without the attachments that became parts; `aliases` has their names."""
+        if not isinstance(aliases, dict) or not aliases:
+            return message
+        others = other_attachments(self.attachments(message), aliases)
+        return self.with_attachments(message, others)
+
+    def with_body(self, message: Members, embedded: Embedded) -> Members:
         """Return a message with the attachments and the manifest of a body."""
         places = self.places(message)
         attachments = [*self.attachments(message), *embedded.attachments]
@@ -375,28 +267,7 @@ class Embedder(EnvelopeFormat):
         return _with(message, places.manifest, _EMBEDDED, embedded.manifest)
 
 
-def _with(message: dict[str, Any], place: str, name: str, value: Any) -> dict[str, Any]:
+def _with(message: Members, place: str, name: str, value: Any) -> Members:
     """Return a message with a member in the object at a place."""
     held = message.get(place)
     return {**message, place: {**(held if isinstance(held, dict) else {}), name: value}}
-
-
-def inline_text(part: Part) -> str:
-    """Return the text of an inline part; nothing is fetched to put a message together.
-
-    Raises:
-        ValueError: the part is a reference, or still a local file.
-    """
-    if part.is_reference or part.local_file:
-        raise ValueError("the text is not here")
-    return part.read_text()
-
-
-def inline_json(part: Part, depth: int) -> Any:
-    """Return the JSON of an inline part, None if it does not hold JSON."""
-    if part.is_reference or part.local_file:
-        return None
-    try:
-        return strict_json.loads(part.read_bytes(), depth=depth)
-    except strict_json.InvalidJson:
-        return None

@@ -189,19 +189,3 @@ def test_a_repeated_body_whose_message_is_unclear_is_refused() -> None:
         channel.from_bodies([yes], rest=read.rest)
     with pytest.raises(EnvelopeError, match="rest does not say whose words these are"):
         channel.from_bodies([yes, yes, yes, no], rest=read.rest)
-
-
-def test_a_body_moved_beside_the_place_of_one_without_a_rest() -> None:
-    """A message that carries a whole body may leave nothing beside it."""
-    whole = agents_api.from_body(MessageBody([Part("One"), Part(b"GIF89a")])).value
-    other = agents_api.build_text("user", "q", {"k": 1})
-    read = agents_api.to_bodies([whole, other])
-    assert (read.rest[0], agents_api.from_bodies(read.value, rest=read.rest).value) == (
-        None, [whole, other],
-    )  # fmt: skip
-    with pytest.raises(EnvelopeError, match="2 bodies, and some of them have moved"):
-        agents_api.from_bodies(read.value[::-1], rest=read.rest)
-    new = MessageBody(read.value[1])
-    assert agents_api.from_bodies([new, read.value[1]], rest=read.rest).value == [
-        agents_api.from_body(new).value, other,
-    ]  # fmt: skip

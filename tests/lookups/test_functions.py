@@ -128,7 +128,9 @@ def entrances() -> set[str]:
             home = str(getattr(value, "__module__", ""))
             if inspect.isclass(value) and home.startswith("messagebody"):
                 found |= methods_of(value)
-            elif inspect.isfunction(value) and takes_a_body(value):
+            elif (inspect.isfunction(value) or inspect.ismethod(value)) and takes_a_body(value):
+                if inspect.ismethod(value):
+                    home = module.__name__  # an object has the function for its module
                 # One function may be listed by several modules.
                 *above, _ = [*home.split(".")[1:], ""]
                 found.add(".".join([step for step in above if step[0] != "_"] + [name]))

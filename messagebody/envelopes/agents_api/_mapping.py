@@ -1,10 +1,10 @@
 """The mapping between a body and an agents-api message."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from messagebody._core import DEFAULT_LIMITS, TEXT_PLAIN, Limits, MessageBody, Part
-from messagebody.adapters import Converted, Loss
+from messagebody._core import TEXT_PLAIN, Limits, MessageBody, Part
+from messagebody.adapters import Loss
 from messagebody.adapters.dialects import messages_of, refuse_conversation
 from messagebody.envelopes import _php as php
 from messagebody.envelopes._attachments import (
@@ -14,8 +14,8 @@ from messagebody.envelopes._attachments import (
     put_parts,
     take_parts,
 )
-from messagebody.envelopes._embedding import Embedder, Places, embed, inline_json, inline_text
-from messagebody.envelopes._format import bodies_of, messages_by
+from messagebody.envelopes._embedding import Embedder, Places, embed
+from messagebody.envelopes._format import Header, inline_json, inline_text
 from messagebody.envelopes._values import json_part, read_within
 from messagebody.envelopes.agents_api._findings import iter_drops
 from messagebody.envelopes.agents_api._normalize import (
@@ -107,75 +107,6 @@ def detect(value: Any) -> bool:
     return value.get("schema") == SCHEMA or is_envelope(value) or is_plain
 
 
-def to_body(
-    message: Any, /, *, rest: str | None = None, limits: Limits = DEFAULT_LIMITS
-) -> Converted[MessageBody]:
-    """Return the body of a message: an envelope, a plain message, or JSON text of one.
-
-    The losses are the members that normalising drops; an envelope loses nothing.
-
-    Arguments:
-        message: parsed JSON, or JSON as text or bytes.
-        rest: where the members that are not content go: "beside" the body, as the `rest` of the
-            result (the default), or in a "part" of it, for those who store bodies.
-        limits: what to take before refusing; up to 512 levels of nesting if they state no others.
-
-    Raises:
-        DecodeError: it has more bytes or parts than the limits allow.
-        EnvelopeError: it is not a message, nested too deep, repeats a member or holds NaN.
-
-    Examples:
-        >>> body, losses = to_body({"role": "user", "content": "Hello!", "name": "bob"})
-        >>> body.read_text(), str(losses[0])
-        ('Hello!', 'omitted name: an envelope has no such member')
-    """
-    return _FORMAT.to_body(message, rest, limits)
-
-
-to_bodies = bodies_of(to_body)
-"""Return the body of each message; `rest` is the list of their rests."""
-
-
-def from_body(
-    body: MessageBody,
-    /,
-    *,
-    rest: Any = None,
-    role: str | None = None,
-    header: Mapping[str, Any] | None = None,
-) -> Converted[Envelope]:
-    """Return the envelope of a body.
-
-    A body that `to_body` made gives its original envelope, with later edits. Any other body travels
-    whole: its text in `content`, other parts in `metadata.attachments`, its manifest as JSON text
-    in `metadata.messagebody`. Nothing is lost but parts that keep members of another message.
-
-    Arguments:
-        body: the body.
-        rest: what `to_body` returned as `rest`; of another format's, only the role is used.
-        role: who speaks in a body from elsewhere; by default the role in `rest`, or "assistant".
-        header: other members for such a body, such as `{"id": "m-1"}`.
-
-    Raises:
-        LocalFileNotSent: a part is still a local file.
-        EnvelopeError: the sidecar makes no envelope, or no envelope has a member of the header.
-        InvalidArgument: the role is not a text, or the header not an object.
-
-    Examples:
-        >>> body = MessageBody([Part("Two cats:"), Part(b"GIF89a", name="/cats.gif")])
-        >>> envelope = from_body(body).or_raise()
-        >>> envelope["content"], envelope["metadata"]["attachments"][0]["filename"]
-        ('Two cats:', 'cats.gif')
-        >>> to_body(envelope).value == body
-        True
-    """
-    return _FORMAT.from_body(body, rest, role, header)
-
-
-from_bodies = messages_by(from_body)
-"""Return the message of each body; `rest` is the list of their rests."""
-
-
 _PAYLOAD_NAMES = {
     "tool_call": "/tool/call.json",
     "tool_result": "/tool/result.json",
@@ -215,7 +146,9 @@ class _AgentsApiFormat(Embedder):
         found = ["metadata"] if metadata.keys() - {"attachments"} else []
         return [*found, *(["metadata.attachments"] if left else [])]
 
-    def writing_losses(self, message: Envelope, header: Mapping[str, Any]) -> Iterable[Loss]:
+    def writing_losses(
+        self, message: Envelope, body: MessageBody, header: Header  # noqa: ARG002 - others need it
+    ) -> Iterable[Loss]:  # fmt: skip
         return iter_drops({**message, **header}) if header else ()
 
     # An envelope in parts, and again
@@ -250,30 +183,17 @@ class _AgentsApiFormat(Embedder):
 
     # Any body in an envelope
 
-    def foreign_left(
-        self, role: str | None, stated: str | None, header: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def foreign_left(self, role: str | None, stated: str | None, header: Header) -> dict[str, Any]:
         if role is not None and not isinstance(role, str):
             raise InvalidArgument("a role, such as 'user'", role)
-        left = {"role": stated or "assistant", **header}
+        left = {"role": stated or "assistant", **(header or {})}
         return left if role is None else {**left, "role": role}
-
-    def edited_left(
-        self, left: dict[str, Any], body: MessageBody  # noqa: ARG002 - others need it
-    ) -> dict[str, Any]:  # fmt: skip
-        aliases = left.get("attachments")
-        if not isinstance(aliases, dict) or not isinstance(left.get("metadata"), dict):
-            return left
-        return self.with_attachments(left, other_attachments(self.attachments(left), aliases))
 
     def carry(self, body: MessageBody, left: dict[str, Any]) -> Envelope:
         embedded = embed(body, inline_as="url")
         several = len(embedded.texts) > 1
         blocks = [{"type": "text", "text": text} for text in embedded.texts]
         payload, metadata = _payload(body, left), left.get("metadata")
-        metadata = dict(php.as_map(metadata)) if php.is_array(metadata) else {}
-        if not metadata.get("attachments"):
-            metadata.pop("attachments", None)
         row: dict[str, Any] = {
             "schema": SCHEMA,
             "version": VERSION,
@@ -281,15 +201,14 @@ class _AgentsApiFormat(Embedder):
             "role": left.get("role"),
             "content": blocks if several else embedded.joined,
             "payload": payload if php.is_array(payload) else {},
-            "metadata": metadata,
+            "metadata": dict(php.as_map(metadata)) if php.is_array(metadata) else {},
             **kept_text_fields(left),
         }
+        row = self.without_taken(row, left.get("attachments"))
+        if not row["metadata"].get("attachments"):
+            row["metadata"].pop("attachments", None)
         row = self.with_body(row, embedded)
         return _with_spelling_of(normalize(row), row)
-
-    def empty_left(self, message: Envelope) -> dict[str, Any]:
-        # PHP writes the empty payload as []; the body is still the same body.
-        return {"role": "assistant", "payload": [] if message["payload"] == [] else {}}
 
     def left_beside(self, others: dict[str, Any], body: MessageBody) -> dict[str, Any]:
         gone = {"content", *(["payload"] if _payload_name(others["type"]) in body else [])}
@@ -297,6 +216,25 @@ class _AgentsApiFormat(Embedder):
 
 
 _FORMAT = _AgentsApiFormat()
+
+to_body = _FORMAT.to_body
+"""Return the body of a message: an envelope, a plain message, or JSON text of one.
+
+The losses are the members that normalising drops; an envelope loses nothing.
+"""
+
+to_bodies = _FORMAT.to_bodies
+"""Return the body of each message; `rest` is the list of their rests."""
+
+from_body = _FORMAT.from_body
+"""Return the envelope of a body.
+
+A body from elsewhere travels whole: its text in `content`, other parts in `metadata.attachments`,
+its manifest as JSON text in `metadata.messagebody`. Without a role, the assistant speaks.
+"""
+
+from_bodies = _FORMAT.from_bodies
+"""Return the envelope of each body."""
 
 
 def _with_spelling_of(envelope: Envelope, row: dict[str, Any]) -> Envelope:

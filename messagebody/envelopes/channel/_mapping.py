@@ -5,17 +5,17 @@ bytes become named parts, and the rest goes into a sidecar. Any other body trave
 text, attachments and a manifest; see `messagebody.envelopes._embedding`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import Any, Literal
 
-from messagebody._core import DEFAULT_LIMITS, TEXT_PLAIN, Limits, MessageBody, Part
+from messagebody._core import TEXT_PLAIN, Limits, MessageBody, Part
 from messagebody.adapters import Converted, Loss
 from messagebody.adapters.dialects import one_of
 from messagebody.envelopes import _php as php
 from messagebody.envelopes._attachments import other_attachments, put_parts, take_parts
-from messagebody.envelopes._embedding import Embedder, Places, embed, inline_text
-from messagebody.envelopes._format import Header, bodies_of, messages_by
+from messagebody.envelopes._embedding import Embedder, Places, embed
+from messagebody.envelopes._format import Header, inline_text
 from messagebody.envelopes._values import check_json, read_object
 from messagebody.errors import EnvelopeError
 
@@ -45,76 +45,6 @@ def detect(value: Any) -> bool:
     if isinstance(value.get("message"), str):
         return "agent" in value or "session_id" in value or "client_context" in value
     return "session_id" in value and not {"reply", "messages", "response"}.isdisjoint(value)
-
-
-def to_body(
-    chat: Any, /, *, rest: str | None = None, limits: Limits = DEFAULT_LIMITS
-) -> Converted[MessageBody]:
-    """Return the body of chat input or chat output; nothing is lost.
-
-    Arguments:
-        chat: parsed JSON, or JSON as text or bytes.
-        rest: where the members that are not content go: "beside" the body, as the `rest` of the
-            result (the default), or in a "part" of it, for those who store bodies.
-        limits: what to take before refusing; up to 512 levels of nesting if they state no others.
-
-    Raises:
-        DecodeError: it has more bytes or parts than the limits allow.
-        EnvelopeError: it is neither input, which has a `message`, nor output, which has a
-            `reply`, `messages` or `response`; or it can't be JSON, or is nested too deep.
-
-    Examples:
-        >>> files = [{"url": "https://e.com/a.png", "mimeType": "image/png"}]
-        >>> body = to_body({"agent": "demo", "message": "Look!", "attachments": files}).value
-        >>> body.read_text(), body.names()
-        ('Look!', ['/attachments/1/file'])
-    """
-    return _FORMAT.to_body(chat, rest, limits)
-
-
-to_bodies = bodies_of(to_body)
-"""Return the body of each chat; `rest` is the list of their rests."""
-
-
-def from_body(
-    body: MessageBody,
-    /,
-    *,
-    rest: Any = None,
-    role: str | None = None,
-    header: Mapping[str, Any] | None = None,
-) -> Converted[Chat]:
-    """Return the chat input or output of a body.
-
-    A body that `to_body` made gives its original chat, with later edits. Any other body travels
-    whole: its text as message or reply, other parts as attachments, its manifest as JSON text in
-    `client_context.messagebody` or `metadata.messagebody`. Parts that keep members of another
-    message are left out.
-
-    Arguments:
-        body: the body.
-        rest: what `to_body` returned as `rest`; of another format's, only the role is used.
-        role: who speaks in a body from elsewhere: a "user" gives input, the "assistant" output; by
-            default the role in `rest`, or "user".
-        header: other members for such a body, such as `{"agent": "demo", "session_id": "s-1"}`. The
-            reference refuses input without a text: a `message` here stands in for it.
-
-    Raises:
-        LocalFileNotSent: a part is still a local file.
-        EnvelopeError: the sidecar is no chat, the role is another one, or no chat has a member of
-            the header.
-        InvalidArgument: the header is not an object.
-
-    Examples:
-        >>> chat, losses = from_body(MessageBody([Part(b"GIF89a", name="/cats.gif")]))
-        >>> chat["attachments"][0]["filename"], str(losses[0])[:18]
-        ('cats.gif', 'downgraded message')
-    """
-    return _FORMAT.from_body(body, rest, role, header)
-
-
-from_bodies = messages_by(from_body)
-"""Return the message of each body; `rest` is the list of their rests."""
 
 
 def _kind(value: Chat) -> Kind:
@@ -158,12 +88,13 @@ class _ChannelFormat(Embedder):
             chat.pop("attachments", None)
         return [name for name, each in chat.items() if each]
 
-    def writing_losses(self, message: Chat, header: Mapping[str, Any]) -> Iterable[Loss]:
+    def writing_losses(
+        self, message: Chat, body: MessageBody, header: Header  # noqa: ARG002 - others need it
+    ) -> Iterable[Loss]:  # fmt: skip
         for name, kind in {"attachments": list, "client_context": dict, "metadata": dict}.items():
-            if not isinstance(header.get(name, kind()), kind):
+            if not isinstance((header or {}).get(name, kind()), kind):
                 yield Loss("omitted", name, f"it is no {kind.__name__}")
-        if "message" in message and not php.optional_text(message["message"]):
-            yield Loss("downgraded", "message", _NO_TEXT)
+        yield from _missing_text(message)
 
     # A chat in parts, and again
 
@@ -200,9 +131,8 @@ class _ChannelFormat(Embedder):
 
     # Any body in a chat
 
-    def foreign_left(
-        self, role: str | None, stated: str | None, header: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def foreign_left(self, role: str | None, stated: str | None, header: Header) -> dict[str, Any]:
+        header = header or {}
         if role is not None:
             one_of("role", role, ("user", "assistant"))
         kind: Kind = "output" if (role or stated) == "assistant" else "input"
@@ -210,36 +140,21 @@ class _ChannelFormat(Embedder):
             raise EnvelopeError(f"the header of chat {kind} has no member {strange[0]}")
         return {"kind": kind, "chat": dict(header), "placeholder": header.get("message")}
 
-    def from_own_body(
-        self, body: MessageBody, left: Any, role: str | None, header: Header
-    ) -> Converted[Any]:
-        placeholder = {"placeholder": (header or {}).get("message")}
-        return super().from_own_body(body, {**placeholder, **left}, role, None)
-
-    def edited_left(self, left: dict[str, Any], body: MessageBody) -> dict[str, Any]:
-        # Texts go back to their places if they are inline.
-        chat, places = _with_own_messages(left["chat"]), left.get("said") or []
-        texts = [part.text or "" for part in body.unnamed()]
-        for place, text in zip_longest(places, texts[: len(places)], fillvalue=""):
-            _set_text(chat, place, text)
-        if aliases := left.get("attachments"):
-            chat = self.with_attachments(chat, other_attachments(self.attachments(chat), aliases))
-        return {**left, "chat": chat}
+    def from_own_body(self, body: MessageBody, left: Any, role: str | None) -> Converted[Any]:
+        message = super().from_own_body(body, left, role).value
+        return Converted(message, _missing_text(message))
 
     def carry(self, body: MessageBody, left: dict[str, Any]) -> Chat:
         embedded = embed(body, inline_as="data")
         text, placeholder = embedded.joined, left.get("placeholder")
         if left["kind"] == "output":
-            chat = {"completed": True, **left["chat"], "reply": text}
+            chat = {"completed": True, **_with_texts(left, body), "reply": text}
         else:
             if not embedded.texts and isinstance(placeholder, str):
                 text = placeholder
             given = {"agent": "", "message": "", "session_id": None}
-            chat = {**given, **left["chat"], "message": text}
-        return self.with_body(chat, embedded)
-
-    def empty_left(self, message: Chat) -> dict[str, Any]:
-        return {"kind": _kind(message), "chat": {}}
+            chat = {**given, **_with_texts(left, body), "message": text}
+        return self.with_body(self.without_taken(chat, left.get("attachments")), embedded)
 
     def left_beside(self, others: dict[str, Any], body: MessageBody) -> dict[str, Any]:
         chat = {key: value for key, value in others.items() if key not in ("message", "reply")}
@@ -250,6 +165,32 @@ class _ChannelFormat(Embedder):
 
 
 _FORMAT = _ChannelFormat()
+
+to_body = _FORMAT.to_body
+"""Return the body of chat input or chat output; nothing is lost.
+
+Input has a `message`; output has a `reply`, `messages` or a `response`.
+"""
+
+to_bodies = _FORMAT.to_bodies
+"""Return the body of each chat; `rest` is the list of their rests."""
+
+from_body = _FORMAT.from_body
+"""Return the chat input or output of a body.
+
+A body from elsewhere travels whole: its text as message or reply, other parts as attachments, its
+manifest as JSON text in `client_context.messagebody` or `metadata.messagebody`. The role "user"
+gives input, "assistant" gives output; without a role, it is input. The reference refuses input
+without a text: a `message` in the header stands in for it.
+"""
+
+from_bodies = _FORMAT.from_bodies
+"""Return the chat of each body."""
+
+
+def _missing_text(chat: Chat) -> Iterator[Loss]:
+    if "message" in chat and not php.optional_text(chat["message"]):
+        yield Loss("downgraded", "message", _NO_TEXT)
 
 
 def _left(kind: Kind, members: dict[str, Any]) -> dict[str, Any]:
@@ -292,6 +233,15 @@ def _set(chat: Chat, place: Place, value: Any) -> None:
         chat[place] = value
     else:
         chat["messages"][place] = {**chat["messages"][place], "content": value}
+
+
+def _with_texts(left: dict[str, Any], body: MessageBody) -> Chat:
+    """Return a chat whose texts are those of a body, in their places, as far as they are inline."""
+    chat, places = _with_own_messages(left["chat"]), left.get("said") or []
+    texts = [part.text or "" for part in body.unnamed()]
+    for place, text in zip_longest(places, texts[: len(places)], fillvalue=""):
+        _set_text(chat, place, text)
+    return chat
 
 
 def _set_text(chat: Chat, place: Place, text: str) -> None:

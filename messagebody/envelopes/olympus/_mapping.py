@@ -6,11 +6,10 @@ from enum import StrEnum
 from typing import Any
 from uuid import uuid4
 
-from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part, is_digest, sha256_of
+from messagebody._core import MessageBody, Part, is_digest, sha256_of
 from messagebody.adapters import Converted
 from messagebody.envelopes._attachments import is_absolute_url
 from messagebody.envelopes._carrier import Carrier, now, with_header
-from messagebody.envelopes._format import bodies_of, messages_by
 from messagebody.envelopes._values import (
     Message,
     list_in,
@@ -81,73 +80,6 @@ def detect(value: Any, /) -> bool:
     )
 
 
-def to_body(
-    message: Message, /, *, rest: str | None = None, limits: Limits = DEFAULT_LIMITS
-) -> Converted[MessageBody]:
-    """Return the body of an envelope.
-
-    The payload becomes the unnamed part, or the parts of the body it carries. An attachment
-    becomes `/attachments/<n>/<name>` if its path is an absolute URL; otherwise it stays in the
-    envelope as data, because a path is not a URL.
-
-    Arguments:
-        message: JSON text, kept byte for byte; or parsed JSON, taken apart.
-        rest: where the members that are not content go: into a "part" of the body, which no format
-            sends to a model (the default for JSON text), or "beside" it, as the `rest` of the
-            result (the default for anything else).
-        limits: what to take before refusing.
-
-    Raises:
-        DecodeError: it has more bytes or parts than the limits allow.
-        EnvelopeError: it is not a strict JSON object, or nested too deep.
-
-    Examples:
-        >>> body = to_body('{"protocol_message": {"payload": {"task": "Fix it"}}}').or_raise()
-        >>> body.names(), body[0].read_json()
-        (['/olympus/envelope.json'], {'task': 'Fix it'})
-    """
-    return _FORMAT.to_body(message, rest, limits)
-
-
-to_bodies = bodies_of(to_body)
-"""Return the body of each envelope; `rest` is the list of their rests."""
-
-
-def from_body(
-    body: MessageBody,
-    /,
-    *,
-    rest: Any = None,
-    role: str | None = None,
-    header: Mapping[str, Any] | None = None,
-) -> Converted[str | dict[str, Any]]:
-    """Return the envelope that carries a body.
-
-    A body of one JSON object is the payload. Any other body travels whole beside its text, and
-    its references are listed as context attachments.
-
-    Arguments:
-        body: one from `to_body`, or any other.
-        rest: what `to_body` returned as `rest`, if it is beside the body.
-        role: None; an envelope has no roles but the agents in its header.
-        header: for any other body, the envelope without its payload. `build` and `reply` fill in
-            what a program can know.
-
-    Returns:
-        The exact text of a received envelope; a JSON value for any other. The losses are the parts
-        that the envelope can't carry or show, and the members that it still needs to be valid.
-
-    Raises:
-        EnvelopeError: a part contradicts the envelope, or the header is missing or wrong.
-        InvalidArgument: the header is not an object.
-    """
-    return _FORMAT.from_body(body, rest, role, header)
-
-
-from_bodies = messages_by(from_body)
-"""Return the message of each body; `rest` is the list of their rests."""
-
-
 def build(
     body: MessageBody,
     *,
@@ -203,7 +135,7 @@ def build(
     }
     _FORMAT.check_header(header)
     envelope = _fill_in(with_header(defaults, header or {}))
-    return _FORMAT.carry(envelope, body, _FORMAT.iter_findings)
+    return _FORMAT.send(body, envelope, header)
 
 
 def reply(
@@ -270,7 +202,7 @@ class _OlympusFormat(Carrier):
     kinds = (dict,)
     formal = frozenset({"envelope", "authentication", "protocol_message"})
 
-    def iter_findings(self, message: dict[str, Any]) -> Iterator[Finding]:
+    def broken_rules(self, message: dict[str, Any]) -> Iterator[Finding]:
         return iter_findings(message, strict=True)
 
     def links(self, message: dict[str, Any]) -> Iterator[Part]:
@@ -298,3 +230,25 @@ class _OlympusFormat(Carrier):
 
 
 _FORMAT = _OlympusFormat()
+
+to_body = _FORMAT.to_body
+"""Return the body of an envelope.
+
+The payload becomes the unnamed part, or the parts of the body it carries. An attachment becomes
+`/attachments/<n>/<name>` if its path is an absolute URL; otherwise it stays in the envelope as
+data, because a path is not a URL. JSON text is kept byte for byte.
+"""
+
+to_bodies = _FORMAT.to_bodies
+"""Return the body of each envelope; `rest` is the list of their rests."""
+
+from_body = _FORMAT.from_body
+"""Return the envelope that carries a body: the exact text of a received one, or a JSON value.
+
+For a body from elsewhere, the header is the envelope without its payload; `build` and `reply` fill
+in what a program can know. A body of one JSON object is the payload. Any other body travels whole
+beside its text, and its references are listed as context attachments.
+"""
+
+from_bodies = _FORMAT.from_bodies
+"""Return the envelope of each body."""

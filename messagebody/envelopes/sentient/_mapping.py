@@ -5,18 +5,18 @@ A received message is given as text, and its body keeps the text byte for byte i
 output and `/meta/sentient.json`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 import attrs
 
-from messagebody._core import DEFAULT_LIMITS, Limits, MessageBody, Part, unspecified_in
+from messagebody._core import MessageBody, Part, unspecified_in
 from messagebody.adapters import Converted
 from messagebody.envelopes._attachments import is_absolute_url, media_type
 from messagebody.envelopes._carrier import Carrier, now, with_header
-from messagebody.envelopes._format import Header, bodies_of, messages_by
+from messagebody.envelopes._format import Header
 from messagebody.envelopes._values import (
     Message,
     list_in,
@@ -53,74 +53,6 @@ def _is_message(value: Any) -> bool:
         and "message_id" in value
         and all(isinstance(value.get(name), dict) for name in ("agent", "output", "metadata"))
     )
-
-
-def to_body(
-    message: Message, /, *, rest: str | None = None, limits: Limits = DEFAULT_LIMITS
-) -> Converted[MessageBody]:
-    """Return the body of a message.
-
-    The output becomes the unnamed part: text as `text/plain`, anything else as JSON, null as no
-    part; or it becomes the parts of the body it carries. Resources with an absolute URL become
-    `/sources/<n>/<name>`, `/storage/<n>/<name>` and `/derived/<n>/<name>`; one that is pending
-    has no URL and makes no part.
-
-    Arguments:
-        message: JSON text, kept byte for byte; or parsed JSON, taken apart.
-        rest: where the members that are not content go: into a "part" of the body, which no format
-            sends to a model (the default for JSON text), or "beside" it, as the `rest` of the
-            result (the default for anything else).
-        limits: what to take before refusing.
-
-    Raises:
-        DecodeError: it has more bytes or parts than the limits allow.
-        EnvelopeError: it is not a strict JSON object, or nested too deep.
-
-    Examples:
-        >>> body = to_body('{"output": {"content": "Done."}}').or_raise()
-        >>> body.names(), body.read_text()
-        (['/sentient/message.json'], 'Done.')
-    """
-    return _FORMAT.to_body(message, rest, limits)
-
-
-to_bodies = bodies_of(to_body)
-"""Return the body of each message; `rest` is the list of their rests."""
-
-
-def from_body(
-    body: MessageBody,
-    /,
-    *,
-    rest: Any = None,
-    role: str | None = None,
-    header: Mapping[str, Any] | None = None,
-) -> Converted[str | dict[str, Any]]:
-    """Return the message that carries a body.
-
-    A body of one text, or of one JSON value, is the output's content. Any other body travels
-    whole beside its text, and its references are listed as resources.
-
-    Arguments:
-        body: one from `to_body`, or any other.
-        rest: what `to_body` returned as `rest`, if it is beside the body.
-        role: None; a message has no roles but the agents in its header.
-        header: for any other body, the message without its output's content. `build` and `reply`
-            fill in what a program can know.
-
-    Returns:
-        The exact text of a received message; a JSON value for any other. The losses are the parts
-        that the message can't carry or show, and the members that it still needs to be valid.
-
-    Raises:
-        EnvelopeError: a part contradicts the message, or the header is missing or wrong.
-        InvalidArgument: the header is not an object.
-    """
-    return _FORMAT.from_body(body, rest, role, header)
-
-
-from_bodies = messages_by(from_body)
-"""Return the message of each body; `rest` is the list of their rests."""
 
 
 def build(
@@ -222,7 +154,7 @@ def _carry(
     """Return a message with a body as its output, checked against those before it."""
     _FORMAT.check_header(header)
     message = with_header(message, header or {})
-    return _FORMAT.carry(message, body, lambda made: _of_last([*before, made]))
+    return _SentientFormat(before).send(body, message, header)
 
 
 def _first(
@@ -262,9 +194,15 @@ class _SentientFormat(Carrier):
     kinds = (str, list, dict)
     formal = frozenset({"message_id", "timestamp", "agent", "output", "next_agent", "metadata"})
 
-    def iter_findings(self, message: dict[str, Any]) -> Iterator[Finding]:
-        # The parent is not known here.
-        yield from (each for each in _of_last([message]) if each.check != "M004")
+    def __init__(self, before: Sequence[dict[str, Any]] = ()) -> None:
+        self._before = before
+
+    def broken_rules(self, message: dict[str, Any]) -> Iterator[Finding]:
+        last = len(self._before)
+        for finding in iter_findings([*self._before, message]):
+            # Without the messages before it, nobody knows whether the parent exists.
+            if finding.index == last and (last or finding.check != "M004"):
+                yield attrs.evolve(finding, where=finding.where.removeprefix(f"/{last}"))
 
     def links(self, message: dict[str, Any]) -> Iterator[Part]:
         for kind, about in LISTS.items():
@@ -303,15 +241,30 @@ class _SentientFormat(Carrier):
 
 _FORMAT = _SentientFormat()
 
+to_body = _FORMAT.to_body
+"""Return the body of a message.
+
+The output becomes the unnamed part: text as `text/plain`, anything else as JSON, null as no part;
+or it becomes the parts of the body it carries. Resources with an absolute URL become
+`/sources/<n>/<name>`, `/storage/<n>/<name>` and `/derived/<n>/<name>`; one that is pending has no
+URL and makes no part. JSON text is kept byte for byte.
+"""
+
+to_bodies = _FORMAT.to_bodies
+"""Return the body of each message; `rest` is the list of their rests."""
+
+from_body = _FORMAT.from_body
+"""Return the message that carries a body: the exact text of a received one, or a JSON value.
+
+For a body from elsewhere, the header is the message without its output's content; `build` and
+`reply` fill in what a program can know. A body of one text, or of one JSON value, is the output's
+content. Any other body travels whole beside its text, and its references are listed as resources.
+"""
+
+from_bodies = _FORMAT.from_bodies
+"""Return the message of each body."""
+
 
 def _number(reference: dict[str, Any]) -> int:
     digits = text_of(reference, "ref_id").removeprefix("src_")
     return int(digits) if digits.isdecimal() and len(digits) < 10 else 0
-
-
-def _of_last(chain: list[dict[str, Any]]) -> Iterator[Finding]:
-    """Yield what is wrong with the last message of a chain, with places in that message."""
-    last = len(chain) - 1
-    for finding in iter_findings(chain):
-        if finding.index == last:
-            yield attrs.evolve(finding, where=finding.where.removeprefix(f"/{last}"))
