@@ -84,7 +84,7 @@ NEEDS.core := .test .integrations
 RUN.core = rm -rf $(VENV)/tree && $(BIN)/python -m tests.core $(VENV)/tree && cd $(VENV)/tree && \
 	PYTHONPATH=$$PWD $(abspath $(BIN))/python -m pytest -q -n auto -m "not slow and not leaf" tests
 
-## solver       verdicts and links at length beside others; the solver is broken on purpose
+## solver       verdicts and links at length beside brute force, z3 and markdown-it
 NEEDS.solver := .test .integrations .oracle
 RUN.solver := $(PYTEST) -n auto -m slow tests/globs tests/compatibility tests/agents tests/links
 

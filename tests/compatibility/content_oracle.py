@@ -64,18 +64,3 @@ def _object(value: Schema, *names: str) -> Schema:
 def accepts(schema: Schema, value: Any) -> bool:
     """Return whether a value meets a schema, by a library that the package does not use."""
     return bool(jsonschema.Draft202012Validator(schema).is_valid(value))
-
-
-def _places(schema: Schema) -> set[int]:
-    validator = jsonschema.Draft202012Validator(schema)
-    return {place for place, value in enumerate(world()) if validator.is_valid(value)}
-
-
-def is_met(met: list[Schema], unmet: list[Schema]) -> bool:
-    """Return whether some value of the world meets some schemas and none of others."""
-    places = set(range(len(world())))
-    for schema in met:
-        places &= _places(schema)
-    for schema in unmet:
-        places -= _places(schema)
-    return bool(places)

@@ -86,13 +86,6 @@ class TestNames:
         union = name_pattern("{" + ",".join(copies) + "}")
         assert contains(union, name_pattern("/" + "{a,b}" * 32)) is None
 
-    def test_no_budget_at_all(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Then nothing is known of patterns that text does not tell apart."""
-        monkeypatch.setattr("messagebody.compatibility._solver.containment._STEPS_OF_A_PAIR", 1)
-        one, other = name_pattern("/*q*{r,s}{t,u}"), name_pattern("/*r*{r,s}{t,u}")
-        assert contains(one, other) is None
-        assert are_disjoint(one, other) is None
-
 
 class TestLanguages:
     def language(self, pattern: str) -> Language:

@@ -23,7 +23,6 @@ from messagebody.compatibility import (
 )
 from messagebody.compatibility._contents._differences import _DifferenceSearch
 from messagebody.compatibility._contents._question import ContentQuestions
-from messagebody.compatibility._relations import dead_parts
 from messagebody.schema import MessageBodySchema, SchemaPart, content_schema_of
 from tests.compatibility.content_campaign import random_pair
 from tests.compatibility.test_contents import TEXT, alone, record
@@ -361,7 +360,7 @@ class TestDefinitionsThatNameEachOther:
             for schema in (producer, consumer):
                 assert schema.describe()
                 assert output_schema(schema).json_schema
-                for question in (lint, dead_parts, satisfiable, simplify):
+                for question in (lint, satisfiable, simplify):
                     question(schema)
             meet(producer, consumer)
             join(producer, consumer)

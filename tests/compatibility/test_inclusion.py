@@ -10,7 +10,6 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.compatibility import Compatibility, Verdict, check
-from messagebody.compatibility._reasons import describe_part
 from messagebody.errors import InvalidArgument
 from messagebody.schema import MessageBodySchema, PartType
 from tests.compatibility import generators, oracle
@@ -350,7 +349,7 @@ class TestReasonsAndTheCounterexample:
             for reason in result.reasons:
                 if reason.part is not None:
                     assert reason.part in shown, (a, b)
-                    assert describe_part(reason.part) in reason.text
+                    assert all(each in reason.text for each in reason.part if each)
             assert result.compatible is not False or result.reasons
             assert_all_is_explained(result)
 

@@ -21,7 +21,6 @@ from messagebody.compatibility import (
     satisfiable,
     simplify,
 )
-from messagebody.compatibility._relations import dead_parts
 from messagebody.errors import InvalidSchema
 from messagebody.schema import MessageBodySchema, SchemaPart
 from tests.compatibility import generators, oracle
@@ -48,15 +47,31 @@ def bodies(
     ]
 
 
-class TestSatisfiable:
-    def test_against_brute_force(self) -> None:
-        """The witness is a valid body, or brute force finds none either."""
-        for a, b in pairs(examples(1_000)):
-            found = satisfiable(MessageBodySchema(a))
-            assert found.value is oracle.decide(a, b).satisfiable
-            if found.witness is not None:
-                assert oracle.is_valid(a, types(found.witness) or [])
+def test_relations_against_brute_force() -> None:
+    """Each witness shows what is said, or brute force finds no such body either."""
+    seen = set()
+    for a, b in pairs(examples(1_000)):
+        one, other = MessageBodySchema(a), MessageBodySchema(b)
+        expected = oracle.decide(a, b)
+        found = satisfiable(one)
+        assert found.value is expected.satisfiable
+        if found.witness is not None:
+            assert oracle.is_valid(a, types(found.witness) or [])
+        found = disjoint(one, other)
+        assert found.value is not expected.shared
+        if found.witness is not None:
+            assert oracle.is_valid(a, types(found.witness) or [])
+            assert oracle.is_valid(b, types(found.witness) or [])
+        found = equivalent(one, other)
+        assert found.value is (expected.always and oracle.decide(b, a).always)
+        if found.value is False:
+            witness = types(found.witness) or []
+            assert oracle.is_valid(a, witness) is not oracle.is_valid(b, witness)
+        seen.add(found.value)
+    assert seen == {True, False}
 
+
+class TestSatisfiable:
     def test_undecided(self) -> None:
         """None is not true."""
         found = satisfiable(schema(*[("/{a,b,c}", f"a/{c}", True) for c in "abc"]), max_steps=3)
@@ -65,15 +80,6 @@ class TestSatisfiable:
 
 
 class TestDisjoint:
-    def test_against_brute_force(self) -> None:
-        """The witness is valid for both, or brute force finds no such body either."""
-        for a, b in pairs(examples(1_000)):
-            found = disjoint(MessageBodySchema(a), MessageBodySchema(b))
-            assert found.value is not oracle.decide(a, b).shared
-            if found.witness is not None:
-                assert oracle.is_valid(a, types(found.witness) or [])
-                assert oracle.is_valid(b, types(found.witness) or [])
-
     def test_undecided(self) -> None:
         """A tiny budget proves nothing."""
         one = schema(("/*a*", "text/*", True))
@@ -89,18 +95,6 @@ class TestEquivalent:
         assert found.value is False
         assert found.witness is not None
         assert found.witness.names() == ["/a"]
-
-    def test_against_brute_force(self) -> None:
-        """Both ways always; the witness is valid for one of them only."""
-        seen = set()
-        for a, b in pairs(examples(1_000)):
-            found = equivalent(MessageBodySchema(a), MessageBodySchema(b))
-            assert found.value is (oracle.decide(a, b).always and oracle.decide(b, a).always)
-            if found.value is False:
-                witness = types(found.witness) or []
-                assert oracle.is_valid(a, witness) is not oracle.is_valid(b, witness)
-            seen.add(found.value)
-        assert seen == {True, False}
 
     def test_undecided(self) -> None:
         """Neither way refuted, one not proved."""
@@ -153,34 +147,6 @@ class TestEvolution:
         """It is refused."""
         with pytest.raises(ValueError, match="sideways"):
             evolution(self.OLD, self.NEW, "sideways")
-
-
-class TestDeadParts:
-    def test_a_name_that_is_taken(self) -> None:
-        """Also by force: if all names of a requirement but one are gone."""
-        assert dead_parts(schema(("/a", "text/plain", True), ("/a", "text/html"))) == [1]
-        forced = schema(("/{a,b}", "a/x", True), ("/{a,b}", "a/y", True), ("/a", "a/z"), ("/c",))
-        assert dead_parts(forced) == [2]
-
-    def test_nothing_matches(self) -> None:
-        """A pattern without legal names is dead as well."""
-        assert dead_parts(schema(("/a/.",), ("/a",))) == [0]
-
-    def test_all_if_nothing_is_valid(self) -> None:
-        """No valid body, no part of one."""
-        assert dead_parts(CLASH) == [0, 1]
-
-    def test_unproved_is_not_dead(self) -> None:
-        """A budget that ends proves nothing."""
-        assert dead_parts(CLASH, max_steps=1) == []
-
-    def test_against_brute_force(self) -> None:
-        """A live part occurs: with it required, something is valid."""
-        for a, b in pairs(examples(500)):
-            dead = dead_parts(MessageBodySchema(a))
-            for index, (name, kind, _) in enumerate(a):
-                alive = oracle.decide([*a, (name, kind, True)], b).satisfiable
-                assert (index in dead) is not alive, (a, index)
 
 
 class TestAlgebra:
@@ -397,19 +363,40 @@ class TestLint:
         assert [each.problem for each in found] == texts
         assert [each.index for each in found] == [0] * len(told)
 
+    @pytest.mark.parametrize(
+        ("parts", "dead"),
+        [
+            ([("/a", "text/plain", True), ("/a", "text/html")], [1]),
+            # Also by force: all names of a requirement but one are gone.
+            ([("/{a,b}", "a/x", True), ("/{a,b}", "a/y", True), ("/a", "a/z"), ("/c",)], [2]),
+            ([("/a/.",), ("/a",)], [0]),
+        ],
+    )
+    def test_dead_parts(self, parts: Any, dead: list[int]) -> None:
+        found = lint(MessageBodySchema(parts))
+        assert [each.index for each in found if each.check == "dead-part"] == dead
+
+    def test_unproved_is_not_dead(self) -> None:
+        """A budget that ends proves nothing."""
+        assert [each.check for each in lint(CLASH, max_steps=1)] == ["undecided"]
+
     def test_against_brute_force(self) -> None:
-        """A part said to be dead or redundant can go, by itself, and nothing changes."""
+        """A dead part occurs in no body, and without it, or a redundant one, nothing changes."""
         codes = set()
-        for a, _ in pairs(150):
-            for finding in lint(MessageBodySchema(a)):
-                if finding.check in {"dead-part", "redundant-part"}:
-                    index = finding.index
-                    assert index is not None
+        for a, b in pairs(examples(400)):
+            found = {(each.check, each.index) for each in lint(MessageBodySchema(a))}
+            codes |= {code for code, _ in found}
+            if ("unsatisfiable", None) in found:
+                assert not oracle.decide(a, b).satisfiable, a
+                continue
+            for index, (name, kind, _) in enumerate(a):
+                alive = oracle.decide([*a, (name, kind, True)], b).satisfiable
+                assert (("dead-part", index) in found) is not alive, (a, index)
+                if not {("dead-part", index), ("redundant-part", index)}.isdisjoint(found):
                     rest = a[:index] + a[index + 1 :]
                     assert oracle.decide(a, rest).always, (a, index)
                     assert oracle.decide(rest, a).always, (a, index)
-                codes.add(finding.check)
-        assert {"dead-part", "redundant-part"} <= codes
+        assert {"dead-part", "redundant-part", "unsatisfiable"} <= codes
 
     def test_unsatisfiable(self) -> None:
         """One finding for the whole."""

@@ -170,8 +170,10 @@ def test_formats_and_annotations_assert_nothing() -> None:
     assert schema_of(rule).is_valid(body_of(json.dumps("no")))
 
 
-def test_a_required_part_needs_its_content() -> None:
-    schema = MessageBodySchema([SchemaPart("/*", required=True, content_schema=TITLE), ("/**",)])
+@pytest.mark.parametrize("turned", [1, -1])
+def test_a_required_part_needs_its_content(turned: int) -> None:
+    parts = [SchemaPart("/*", required=True, content_schema=TITLE), SchemaPart("/**")]
+    schema = MessageBodySchema(parts[::turned])
     assert codes(schema, body_of({"title": "a"}, {})) == []
     [missing] = schema.iter_violations(body_of({}))
     assert missing.code == "required-part-missing"
