@@ -15,15 +15,13 @@ import msgspec
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._wire.strict_json import (
     InvalidJson,
-    _check_depth,
-    _decode,
+    _bounded_text,
     _Flawed,
     _may_hold_surrogates,
     _no_constant,
     _only_once,
     _read_slowly,
     check_value,
-    has_more_values,
 )
 from messagebody._wire.walk import TooDeep, containers, leaf_problem, rebuild, text_problem
 
@@ -70,10 +68,7 @@ def loads(
     Raises:
         InvalidJson: the document breaks RFC 8259, or repeats a member.
     """
-    text = data if isinstance(data, str) else _decode(bytes(data))
-    if has_more_values(text, values):
-        raise InvalidJson(f"more than {values:,} values (limit values)")
-    _check_depth(text, depth)
+    text = _bounded_text(data, depth, values)
     try:
         value = _EXACT.decode(text)
     except (_Flawed, ValueError, RecursionError):
@@ -98,10 +93,7 @@ def contents(data: bytes | bytearray | memoryview | str, *, depth: int) -> Any:
     Raises:
         InvalidJson: the content breaks RFC 8259, or repeats a member.
     """
-    text = data if isinstance(data, str) else _decode(bytes(data))
-    if has_more_values(text, DEFAULT_LIMITS.values):
-        raise InvalidJson(f"more than {DEFAULT_LIMITS.values:,} values (limit values)")
-    _check_depth(text, depth)
+    text = _bounded_text(data, depth)
     try:
         encoded = text.encode()
         value = (_fast_decimals if _may_be_inexact(encoded) else _fast)(encoded)

@@ -43,13 +43,12 @@ _BLOCK = 1 << 16
 
 
 class InvalidJson(ValueError):
-    """Report a flaw in a JSON document; `path` leads to the place, and `offset` is in bytes."""
+    """Report a flaw in a JSON document; `path` leads to the place."""
 
-    def __init__(self, problem: str, path: Path = (), offset: int | None = None) -> None:
+    def __init__(self, problem: str, path: Path = ()) -> None:
         super().__init__(problem)
         self.problem = problem
         self.path = path
-        self.offset = offset
 
 
 class _Repeated(dict[str, Any]):
@@ -133,11 +132,7 @@ def loads(
     Raises:
         InvalidJson: the document breaks RFC 8259, or a rule of this module.
     """
-    text = data if isinstance(data, str) else _decode(bytes(data))
-    if has_more_values(text, values):
-        raise InvalidJson(f"more than {values:,} values (limit values)")
-    # The parser recurses in C, where a document that is nested too deep can end the process.
-    _check_depth(text, depth)
+    text = _bounded_text(data, depth, values)
     try:
         value = _FAST.decode(text)
     except (_Flawed, ValueError, RecursionError):
@@ -148,6 +143,18 @@ def loads(
             return value
     check_value(value, depth=depth)
     return value
+
+
+def _bounded_text(
+    data: bytes | bytearray | memoryview | str, depth: int, values: int = DEFAULT_LIMITS.values
+) -> str:
+    """Return a document as text, unless it holds too many values or levels for a parser."""
+    text = data if isinstance(data, str) else _decode(bytes(data))
+    if has_more_values(text, values):
+        raise InvalidJson(f"more than {values:,} values (limit values)")
+    # The parser recurses in C, where a document that is nested too deep can end the process.
+    _check_depth(text, depth)
+    return text
 
 
 def typed(data: bytes, kind: type[_T]) -> _T:
@@ -258,7 +265,7 @@ def _decode(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         problem = f"byte {error.start:,} is not UTF-8 (0x{data[error.start]:02x})"
-        raise InvalidJson(problem, offset=error.start) from error
+        raise InvalidJson(problem) from error
 
 
 def _syntax_error(error: json.JSONDecodeError) -> InvalidJson:
@@ -267,9 +274,9 @@ def _syntax_error(error: json.JSONDecodeError) -> InvalidJson:
     got = quote(error.doc[error.pos : error.pos + 1]) if error.pos < len(error.doc) else "the end"
     # For the parser it is just an unexpected character; the error should name it for the sender.
     if error.doc.startswith("\ufeff"):
-        return InvalidJson("the document begins with a byte order mark", offset=0)
+        return InvalidJson("the document begins with a byte order mark")
     wanted = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
-    return InvalidJson(f"not JSON: {wanted} at byte {offset:,}, got {got}", offset=offset)
+    return InvalidJson(f"not JSON: {wanted} at byte {offset:,}, got {got}")
 
 
 @functools.cache

@@ -144,51 +144,6 @@ def test_type_hints_resolve() -> None:
 class TestFastReading:
     """It only may hesitate; but it has to take what it was made for, or nobody would notice."""
 
-    @pytest.mark.parametrize(
-        "parts",
-        [
-            [{"contentType": "text/plain", "content": "hi"}],
-            [
-                {
-                    "name": "/a",
-                    "contentType": "image/png",
-                    "content": "aGk=",
-                    "contentEncoding": "base64",
-                }
-            ],
-            [{"contentType": "text/html", "contentUrl": "https://example.com/", "size": 3}],
-            [{"contentType": "text/plain", "content": "x", "metadata": {"a": [1, {"b": None}]}}],
-            [{"contentType": "image/png", "content": "A" * 100_000, "contentEncoding": "base64"}],
-            [{"name": f"/p/{n}", "contentType": "text/plain", "content": "x"} for n in range(100)],
-        ],
-    )
-    def test_takes_flawless_documents(self, parts: list[dict[str, object]]) -> None:
-        document = json.dumps(parts, separators=(",", ":")).encode()
-        for strict in (False, True):
-            records = fast_reader.decode_flawless(document, DEFAULT_LIMITS, strict=strict)
-            converted = fast_reader.convert_flawless(parts, DEFAULT_LIMITS, strict=strict)
-            reference = reader._parts(parts, DEFAULT_LIMITS, strict)
-            assert records == converted == reference
-
-    @pytest.mark.parametrize(
-        "part",
-        [
-            {"contentType": "a/b", "content": "aGk=", "contentEncoding": "gzip"},
-            {"contentType": "a/b", "content": "a"} | {"name": "/a/../b"},
-            {"contentType": "a/b", "content": "a", "contentUrl": "s3://b/k"},
-            {"contentType": "a/b", "content": "a", "unknown": 1},
-            {"contentType": "a/b", "content": "a", "metadata": None},
-            {"contentType": "a", "content": "a"},
-        ],
-    )
-    @pytest.mark.parametrize("count", [1, 100])
-    def test_hesitates_over_the_rest(self, part: dict[str, object], count: int) -> None:
-        sound = {"contentType": "text/plain", "content": "hello"}
-        parts = [part, *[sound] * (count - 1)]
-        document = json.dumps(parts, separators=(",", ":")).encode()
-        assert fast_reader.decode_flawless(document, DEFAULT_LIMITS, strict=False) is None
-        assert fast_reader.convert_flawless(parts, DEFAULT_LIMITS, strict=False) is None
-
     @pytest.mark.parametrize("kind", COMMON)
     def test_common_types_are_legal(self, kind: str) -> None:
         """They are taken without a look at what they are."""

@@ -60,7 +60,7 @@ REFUSALS: list[tuple[str | bytes, str]] = [
         '[{"content":"a","metadata":{"x":[{"y":1,"y":2}]}}]',
         "part 0: metadata/x/0: member 'y' is repeated in one object",
     ),
-    ('[{"content":"a","x":1,"x":1}]', "part 0: member 'x' is repeated in one object"),
+    ('[{"content":"a","x":1,"\\u0078":1}]', "part 0: member 'x' is repeated in one object"),
     (
         '{"parts":[{"content":"a"},{"content":"b","size":NaN}]}',
         "part 1: size: nan is not a JSON number (or overflows one)",
