@@ -5,7 +5,7 @@ its body are views of it, which must not contradict it.
 """
 
 import abc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -220,9 +220,9 @@ def with_header(defaults: dict[str, Any], header: Mapping[str, Any]) -> dict[str
     return made
 
 
-def now(clock: Callable[[], datetime]) -> str:
+def now() -> str:
     """Return the time as ISO 8601 in UTC; without fractions, as the formats' examples have it."""
-    return clock().astimezone(UTC).isoformat(timespec="seconds")
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def losses_of(findings: Iterable[Finding]) -> Iterator[Loss]:

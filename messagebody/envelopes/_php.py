@@ -180,16 +180,6 @@ def with_text_keys(array: Any) -> dict[str, Any]:
     return {key: item for key, item in array.items() if not _is_integer_key(key)}
 
 
-def key_of(text: str) -> int | str:
-    """Return a text as the key of an array: an integer if it is spelled like one.
-
-    Examples:
-        >>> key_of("12"), key_of("012"), key_of("call_12")
-        (12, '012', 'call_12')
-    """
-    return int(text) if _is_integer_key(text) else text
-
-
 def _is_integer_key(key: Any) -> bool:
     if not isinstance(key, str):
         return True

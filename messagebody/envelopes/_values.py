@@ -45,8 +45,10 @@ def check_json(value: Any, what: str, *, depth: int = DEPTH) -> None:
         raise EnvelopeError(f"{what}: {error}") from error
 
 
-def parse_text(message: Any, what: str, limits: Limits = DEFAULT_LIMITS, *, depth: int) -> Any:
-    """Return a message parsed strictly if it is text, else itself.
+def read_within(
+    message: Any, what: str, limits: Limits = DEFAULT_LIMITS, depth: int = DEPTH
+) -> Any:
+    """Return a message as a value within limits; text is parsed strictly.
 
     Arguments:
         message: parsed JSON, or JSON text.
@@ -55,27 +57,18 @@ def parse_text(message: Any, what: str, limits: Limits = DEFAULT_LIMITS, *, dept
         depth: the levels of nesting to take.
 
     Raises:
-        DecodeError: the text has more bytes than the limits allow.
-        EnvelopeError: the text is not strict JSON, is nested too deep or has too many values.
+        DecodeError: it has more bytes than the limits allow.
+        EnvelopeError: the text is not strict JSON; it is nested too deep or has too many values.
     """
-    if not isinstance(message, TEXT):
-        return message
-    check_length(message, limits)
     try:
-        return strict_json.loads(message, depth=depth, values=limits.values)
-    except strict_json.InvalidJson as error:
-        raise EnvelopeError(f"{what}: {error}") from error
-
-
-def read_within(message: Any, what: str, limits: Limits, depth: int) -> Any:
-    """Return a message as a value within limits, whatever form it has; see `parse_text`."""
-    if isinstance(message, TEXT):
-        return parse_text(message, what, limits, depth=depth)
-    value = plain(message)
-    try:
+        if isinstance(message, TEXT):
+            check_length(message, limits)
+            return strict_json.loads(message, depth=depth, values=limits.values)
+        value = plain(message)
         _check_size(value, what, limits, depth)
-    except TooDeep as error:
-        raise EnvelopeError(f"{what}: {error} (limit depth)") from error
+    except (strict_json.InvalidJson, TooDeep) as error:
+        limit = " (limit depth)" if isinstance(error, TooDeep) else ""
+        raise EnvelopeError(f"{what}: {error}{limit}") from error
     return value
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from messagebody.adapters import Loss
 from messagebody.envelopes import _php as php
-from messagebody.envelopes._values import parse_text
+from messagebody.envelopes._values import read_within
 from messagebody.envelopes.agents_api._normalize import (
     MESSAGE_KEYS,
     SCHEMA,
@@ -38,7 +38,7 @@ def iter_findings(row: Any) -> Iterator[Finding]:
     """
     try:
         message = as_message(
-            parse_text(row, "agents-api message", depth=php.JSON_DEPTH),
+            read_within(row, "agents-api message", depth=php.JSON_DEPTH),
             "WP_Agent_Message::normalize(): Argument #1 ($message)",
         )
         normalize(message)

@@ -23,8 +23,6 @@ from messagebody.envelopes.olympus._schema import SCHEMA
 from messagebody.envelopes.olympus._signature import (
     SignatureCheck,
     SigningProfile,
-    canonical,
-    derive_key,
     sign,
     signed,
     verify,
@@ -40,8 +38,6 @@ __all__ = [
     "SigningProfile",
     "Stripped",
     "build",
-    "canonical",
-    "derive_key",
     "detect",
     "from_bodies",
     "from_body",

@@ -1,7 +1,6 @@
 """The mapping between a body and an Olympus envelope, attachments included."""
 
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 from uuid import uuid4
@@ -89,7 +88,6 @@ def build(
     correlation_id: str,
     task_id: str,
     header: Mapping[str, Any] | None = None,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Converted[dict[str, Any]]:
     """Return the first envelope of a session; ids, time and persona are filled in.
 
@@ -103,7 +101,6 @@ def build(
         header: members to use in place of those filled in, such as
             `{"envelope": {"session_id": "s-1"}}`. Without another `persona`, the receiver's is
             `governance/personas/agentic/NAME.md`, as in the format's own repository.
-        clock: the time now.
 
     Returns:
         The envelope, without a signature: `signed` adds one. The losses are the parts that it can't
@@ -122,7 +119,7 @@ def build(
             "version": "1.0",
             "message_id": f"msg-{uuid4()}",
             # RFC 3339 with "Z", as the format's own examples have it.
-            "timestamp": now(clock).replace("+00:00", "Z"),
+            "timestamp": now().replace("+00:00", "Z"),
             "source_agent": source_agent,
             "target_agent": target_agent,
             "correlation_id": correlation_id,
@@ -145,7 +142,6 @@ def reply(
     message_type: str,
     task_id: str,
     header: Mapping[str, Any] | None = None,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Converted[dict[str, Any]]:
     """Return the envelope that answers another: back to its sender, in its session.
 
@@ -155,7 +151,6 @@ def reply(
         message_type: see `build`, which also says what the losses are.
         task_id: see `build`.
         header: see `build`.
-        clock: the time now.
 
     Raises:
         EnvelopeError: the parent is not a JSON object.
@@ -174,7 +169,6 @@ def reply(
         correlation_id=member(before, "correlation_id"),
         task_id=task_id,
         header=with_header(inherited, header or {}),
-        clock=clock,
     )
 
 

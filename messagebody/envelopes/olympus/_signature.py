@@ -198,32 +198,6 @@ def verify(
     return SignatureCheck(True, False, chosen, None, *stated)
 
 
-def canonical(envelope: Message, *, profile: str = SigningProfile.JCS_FULL_HKDF) -> bytes:
-    """Return the bytes that are signed.
-
-    Raises:
-        EnvelopeError: the envelope is not strict JSON, or has a value that the profile can't
-            express, such as an integer beyond 2^53 in RFC 8785.
-    """
-    return _canonical(_read(envelope), _profile(profile))
-
-
-def derive_key(
-    envelope: Message,
-    secret: str | bytes,
-    *,
-    profile: str = SigningProfile.JCS_FULL_HKDF,
-    allow_short_secret: bool = False,
-) -> bytes:
-    """Return the 32 bytes of the key for an envelope's source agent (and session).
-
-    Raises:
-        EnvelopeError: the envelope names no source agent or session, or the secret is bad.
-    """
-    value, chosen = _read(envelope), _profile(profile)
-    return _key(value, _check_secret(secret, chosen, allow_short_secret), chosen)
-
-
 def _key(value: dict[str, Any], secret: bytes, profile: SigningProfile) -> bytes:
     persona = _required_text(value, "envelope", "source_agent")
     if profile is SigningProfile.UPSTREAM_5FIELD:

@@ -5,8 +5,7 @@ A received message is given as text, and its body keeps the text byte for byte i
 output and `/meta/sentient.json`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -60,11 +59,8 @@ def build(
     *,
     agent: str,
     reasoning: str,
-    agent_type: str = "operational",
-    content_type: str = "result",
     next_agent: str | None = None,
     header: Mapping[str, Any] | None = None,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Converted[dict[str, Any]]:
     """Return the first message of a chain; ids, time and nulls are filled in.
 
@@ -73,11 +69,10 @@ def build(
         agent: the name of the agent that speaks.
         reasoning: the reasons for the output, with the governance rules. The format requires it,
             and a program can't make it up.
-        agent_type: "governance", "operational" or "executional".
-        content_type: the kind of output, such as "objectives" or "analysis".
         next_agent: the agent that continues the chain; nobody if None.
-        header: members to use in place of those filled in, such as `{"input": {...}}`.
-        clock: the time now.
+        header: members to use in place of those filled in, such as `{"input": {...}}`. Otherwise
+            the agent is "operational" and its output a "result":
+            `{"agent": {"type": "governance"}, "output": {"content_type": "objectives"}}`.
 
     Returns:
         The message. The losses are the parts it can't show, and what it lacks to be valid.
@@ -88,7 +83,7 @@ def build(
         >>> message["output"]["content"], message["metadata"]["sequence_number"]
         ('Look at the video', 1)
     """
-    message = _first(agent, agent_type, content_type, next_agent, reasoning, clock)
+    message = _first(agent, next_agent, reasoning)
     return _carry(body, message, header, [])
 
 
@@ -98,11 +93,8 @@ def reply(
     *,
     reasoning: str,
     agent: str | None = None,
-    agent_type: str = "operational",
-    content_type: str = "result",
     next_agent: str | None = None,
     header: Mapping[str, Any] | None = None,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Converted[dict[str, Any]]:
     """Return the message that answers another: with its session, request, input and resources.
 
@@ -111,11 +103,8 @@ def reply(
         body: the output.
         reasoning: see `build`, which also says what the losses are.
         agent: the name of the agent that speaks; if None, the next agent that the parent names.
-        agent_type: see `build`.
-        content_type: see `build`.
         next_agent: see `build`.
         header: see `build`.
-        clock: the time now.
 
     Raises:
         EnvelopeError: the parent is not a JSON object, or names no next agent and none is given.
@@ -133,7 +122,7 @@ def reply(
     if not name:
         raise EnvelopeError("the parent names no next agent; say which agent replies: agent=")
     metadata, resources = member(before, "metadata"), member(before, "resources")
-    message = _first(name, agent_type, content_type, next_agent, reasoning, clock)
+    message = _first(name, next_agent, reasoning)
     message["input"] = {
         "source": text_of(before, "agent", "name"),
         "content": member(before, "output", "content"),
@@ -157,22 +146,15 @@ def _carry(
     return _SentientFormat(before).send(body, message, header)
 
 
-def _first(
-    agent: str,
-    agent_type: str,
-    content_type: str,
-    next_agent: str | None,
-    reasoning: str,
-    clock: Callable[[], datetime],
-) -> dict[str, Any]:
+def _first(agent: str, next_agent: str | None, reasoning: str) -> dict[str, Any]:
     """Return the first message of a chain, without its content."""
     reason = None if next_agent is None else f"{next_agent} is next in the chain"
     return {
         "message_id": f"msg-{uuid4()}",
-        "timestamp": {"executed_at": now(clock), "timezone": "UTC"},
-        "agent": {"name": agent, "type": agent_type},
+        "timestamp": {"executed_at": now(), "timezone": "UTC"},
+        "agent": {"name": agent, "type": "operational"},
         "input": {"source": "user", "content": None},
-        "output": {"content": None, "content_type": content_type},
+        "output": {"content": None, "content_type": "result"},
         "next_agent": {"name": next_agent, "reason": reason},
         "status": {"code": "success", "message": "Done"},
         "error": {"has_error": False, "error_code": None, "error_message": None, "retry_count": 0,

@@ -1,8 +1,6 @@
 """Every measured row: validation, signing, boundaries, attachments."""
 
 import base64
-import hashlib
-import hmac
 import json
 from pathlib import Path
 from typing import Any
@@ -56,17 +54,8 @@ class TestSigningRows:
                 olympus.sign(envelope, secret, profile=profile, allow_short_secret=True)
             assert type(caught.value.__cause__).__name__ == expected["error"]
             return
-        key = olympus.derive_key(envelope, secret, profile=profile, allow_short_secret=True)
-        data = olympus.canonical(envelope, profile=profile)
-        assert key.hex() == expected["key_hex"]
-        if "canonical_utf8" in expected:
-            assert data.decode() == expected["canonical_utf8"]
-        else:
-            assert len(data) == expected["canonical_len"]
-            assert hashlib.sha256(data).hexdigest() == expected["canonical_sha256"]
         made = olympus.sign(envelope, secret, profile=profile, allow_short_secret=True)
         assert made == expected["signature"]
-        assert made == hmac.new(key, data, "sha256").hexdigest()
 
     @pytest.mark.parametrize("row", signing_rows("verify-after-change"))
     def test_change(self, row: dict[str, Any], profile: str) -> None:
