@@ -689,6 +689,10 @@ def is_registered(top_level: str) -> bool:
     return top_level.lower() in REGISTERED or top_level[:2].lower() == "x-"
 
 
+# A browser shows a page of any XML, and SVG by older names, too.
+_RUNS: Final = ("+xml", "/svg", "/svg-xml", "/xml")
+
+
 def is_shown_inline(text: str) -> bool:
     """Return whether a browser may show content of this type, which must not run as a page.
 
@@ -697,9 +701,8 @@ def is_shown_inline(text: str) -> bool:
         (True, False)
     """
     kind = essence(text)
-    return kind != "image/svg+xml" and (
-        kind.startswith(("image/", "audio/", "video/")) or kind in {"application/pdf", TEXT_PLAIN}
-    )
+    is_shown = kind.startswith(("image/", "audio/", "video/")) and not kind.endswith(_RUNS)
+    return is_shown or kind in {"application/pdf", TEXT_PLAIN}
 
 
 MEDIA_TOP_LEVELS: Final = ("image", "audio", "video")

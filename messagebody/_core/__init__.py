@@ -76,6 +76,7 @@ if TYPE_CHECKING:
         essence,
         extension_of,
         is_json,
+        is_shown_inline,
         is_text,
         may_be,
         parse_content_type,
@@ -203,9 +204,9 @@ else:
             ".._base.limits": "CHUNK DEFAULT_LIMITS Limits MIB parse_size",
             ".._base.media_types": "COMMON EXTENSIONS JSON MAX_LENGTH OCTET_STREAM "
             "DOCUMENT_TOP_LEVEL MEDIA_TOP_LEVELS PLAIN_CHARSETS TEXT_PLAIN WELL_KNOWN "
-            "by_usual_name canonical check_content_type essence extension_of is_json is_text "
-            "may_be parse_content_type stated_charset top_level_of_range unspecified "
-            "unspecified_in",
+            "by_usual_name canonical check_content_type essence extension_of is_json "
+            "is_shown_inline is_text may_be parse_content_type stated_charset top_level_of_range "
+            "unspecified unspecified_in",
             ".._base": "plugins sniffing",
             # Text of strangers, made safe to show.
             ".._base.text": "answer_repr count_of did_you_mean escape human_size nearest quote "

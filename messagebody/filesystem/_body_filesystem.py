@@ -21,14 +21,13 @@ from messagebody._model.body import MessageBody
 from messagebody._model.content import LocalFile
 from messagebody._model.views import BodyFileSystem
 from messagebody.filesystem._documents import Document
-from messagebody.filesystem._entries import directory_entry, file_entry
 from messagebody.filesystem._files import TextPartWriter, plain_mode
 from messagebody.filesystem._paths import Live, fail, is_live, live_target, live_token
 from messagebody.filesystem._patterns import matching
 from messagebody.filesystem._reader import FileReader
 from messagebody.filesystem._transactions import WholeTransaction, open_frame
 from messagebody.filesystem._transfers import FilesOnly, Pairs, results_of_threads
-from messagebody.filesystem._tree import FileTree
+from messagebody.filesystem._tree import FileTree, directory_entry, file_entry
 from messagebody.filesystem._writer import FileWriter
 from messagebody.storage._references.resolver import Resolver
 

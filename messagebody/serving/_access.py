@@ -148,7 +148,7 @@ class Guard:
         try:
             self._access.check(request)
         except HttpProblem as problem:
-            await answer(problem, request)(scope, receive, guarded)
+            await answer(problem)(scope, receive, guarded)
         else:
             await self._app(scope, receive, guarded)
 

@@ -1,9 +1,11 @@
 """Answers with content: headers, conditions, ranges, and bytes that are sent piece by piece."""
 
+import asyncio
 import secrets
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -23,6 +25,27 @@ _POLICY: Final = (
 _PIECE: Final = CHUNK // 8
 """Bytes of what is in memory that are sent at once."""
 _Span = tuple[int, int]
+_AT_ONCE: Final = 2
+_turns: Final = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
+"""Whose turn it is in each event loop to do what takes long."""
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+async def at_length(call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Return what a call returns that may take seconds: in a thread, when it is its turn.
+
+    The threads of the pool are for what is short. If forty clients could fill them with large
+    messages, nobody else would get the smallest part.
+
+    Arguments:
+        call: what is called.
+        *args: its arguments.
+        **kwargs: its arguments by name.
+    """
+    loop = asyncio.get_running_loop()
+    async with _turns.setdefault(loop, asyncio.Semaphore(_AT_ONCE)):
+        return await run_in_threadpool(call, *args, **kwargs)
 
 
 def of_form(request: Request, form: Form, kind: str, **headers: str) -> Response:

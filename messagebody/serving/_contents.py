@@ -13,11 +13,11 @@ import attrs
 from messagebody._core import (
     CHUNK,
     KEY_PREFIX,
-    TEXT_PLAIN,
     Part,
     essence,
     hex_digits,
     is_data_url,
+    is_shown_inline,
     parse_content_type,
 )
 from messagebody.serving._messages import ServedBody
@@ -27,9 +27,6 @@ _PUBLIC: Final = Resolver(public_https=True)
 """Says which references anybody can read, without a look-up; nothing is read through it."""
 _PIECE: Final = CHUNK // 8
 """Bytes of content in memory that are sent at once; a store is asked for more."""
-_SHOWN: Final = ("image/", "audio/", "video/")
-# A browser shows a page of any XML, and SVG by older names, too.
-_RUNS: Final = ("+xml", "/svg", "/svg-xml", "/xml")
 
 
 @attrs.frozen
@@ -57,10 +54,8 @@ class PartContent:
     @property
     def disposition(self) -> str:
         """Whether a browser shows it: only what can't run as a page."""
-        kind = essence(self.content_type)
-        is_shown = kind.startswith(_SHOWN) and not kind.endswith(_RUNS)
-        way = "inline" if is_shown or kind in {TEXT_PLAIN, "application/pdf"} else "attachment"
-        return saved_as(way, self.name)
+        is_shown = is_shown_inline(self.content_type)
+        return saved_as("inline" if is_shown else "attachment", self.name)
 
 
 def saved_as(way: str, name: str) -> str:

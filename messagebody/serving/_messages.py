@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from http import HTTPStatus
 from itertools import islice
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import attrs
@@ -175,30 +175,6 @@ class ServedBody:
             return None
         key = key_of(found.digest)
         return key if found.url == self.own.url_of(key) else None
-
-
-class Messages(Protocol):
-    """What an application serves; its methods block."""
-
-    store: Store | None
-    """Where large contents go; None if nothing is written."""
-
-    def find_small(self, name: str) -> ServedBody | None:
-        """Return a message as it is now; None if it is large and has to be read.
-
-        Raises:
-            HttpProblem: there is none.
-        """
-
-    def find(self, name: str) -> ServedBody:
-        """Return a message as it is now.
-
-        Raises:
-            HttpProblem: there is none.
-        """
-
-    def newest(self) -> list[Dated]:
-        """Return all messages, the newest first."""
 
 
 class OneBody:

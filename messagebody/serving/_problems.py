@@ -1,13 +1,12 @@
 """Problems: answers that say what is wrong, as JSON of RFC 9457."""
 
-import html
 import json
 import logging
 from http import HTTPStatus
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, HTTPConnection, Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from messagebody._core import escape, redact_urls
@@ -31,15 +30,6 @@ from messagebody.errors import (
 _logger: Final = logging.getLogger(__name__)
 _LONGEST: Final = 500
 _JSON: Final = "application/problem+json"
-_PAGE: Final = (
-    "<!doctype html><html lang=en><meta charset=utf-8>"
-    "<meta name=viewport content='width=device-width'><title>{0}</title><style>"
-    ":root {{ color-scheme: light dark }} body {{ margin: 0 auto; padding: 2.5rem 1.5rem; "
-    "max-width: 48rem; line-height: 1.5; font-family: system-ui, sans-serif }}</style>"
-    "<h1>{0}</h1><p>{1}"
-)
-_POLICY: Final = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
-
 _STATUS_OF: Final[tuple[tuple[type[Exception], HTTPStatus], ...]] = (
     (ObjectNotFound, HTTPStatus.NOT_FOUND),
     (PartNotFound, HTTPStatus.NOT_FOUND),
@@ -76,22 +66,16 @@ class HttpProblem(HTTPException):
         self.members = members or {}
 
 
-def answer(problem: HTTPException, request: HTTPConnection) -> Response:
-    """Return the answer that says what is wrong: JSON, or a page for a browser."""
-    status = problem.status_code
-    if request.headers.get("accept", "").lower().startswith("text/html"):  # as browsers ask
-        title, detail = HTTPStatus(status).phrase, html.escape(problem.detail)
-        page = _PAGE.format(title, detail).encode("utf-8", "replace")
-        policy = {"Content-Security-Policy": _POLICY, **(problem.headers or {})}
-        return Response(page, status, policy, "text/html")
+def answer(problem: HTTPException) -> Response:
+    """Return the answer that says what is wrong."""
     told = {
-        "title": HTTPStatus(status).phrase,
-        "status": status,
+        "title": HTTPStatus(problem.status_code).phrase,
+        "status": problem.status_code,
         "detail": problem.detail,
         **getattr(problem, "members", {}),
     }
     data = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
-    return Response(data, status, problem.headers, _JSON)
+    return Response(data, problem.status_code, problem.headers, _JSON)
 
 
 def problem_of(error: MessageBodyError) -> HttpProblem:
@@ -109,13 +93,13 @@ def problem_of(error: MessageBodyError) -> HttpProblem:
     return HttpProblem(status, escape(redact_urls(error.statement), limit=_LONGEST))
 
 
-async def of_error(request: Request, error: Exception) -> Response:
+async def of_error(_: Request, error: Exception) -> Response:
     """Answer what was raised: a problem, an error of the toolkit, or a bug that the server logs."""
     if isinstance(error, MessageBodyError):
-        return answer(problem_of(error), request)
+        return answer(problem_of(error))
     if isinstance(error, HTTPException):
-        return answer(error, request)
+        return answer(error)
     if isinstance(error, ClientDisconnect):
         # Nobody reads it.
-        return answer(HttpProblem(HTTPStatus.BAD_REQUEST, "the request was not complete"), request)
-    return answer(HttpProblem(HTTPStatus.INTERNAL_SERVER_ERROR, "an error of the server"), request)
+        return answer(HttpProblem(HTTPStatus.BAD_REQUEST, "the request was not complete"))
+    return answer(HttpProblem(HTTPStatus.INTERNAL_SERVER_ERROR, "an error of the server"))

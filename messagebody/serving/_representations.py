@@ -34,13 +34,12 @@ from messagebody.errors import (
 )
 from messagebody.rendering import page
 from messagebody.serving._addresses import public_body, public_json
-from messagebody.serving._answers import of_form
+from messagebody.serving._answers import at_length, of_form
 from messagebody.serving._conditions import check
 from messagebody.serving._contents import saved_as
 from messagebody.serving._events import EVENTS, of_events
 from messagebody.serving._messages import Form, ServedBody
 from messagebody.serving._problems import HttpProblem
-from messagebody.serving._work import at_length
 from messagebody.storage import Resolver
 
 HTML: Final = "text/html"

@@ -16,14 +16,13 @@ from starlette.responses import Response
 from messagebody._core import JSON, MessageBody, columns, human_size
 from messagebody.globs import name_pattern
 from messagebody.schema import MessageBodySchema
-from messagebody.serving._answers import of_content, of_form
+from messagebody.serving._answers import at_length, of_content, of_form
 from messagebody.serving._contents import Elsewhere, PartContent, content_of
 from messagebody.serving._limits import ServingLimits
 from messagebody.serving._messages import Dated, Form, OneBody, ServedBody, StoredBodies
 from messagebody.serving._problems import HttpProblem
 from messagebody.serving._representations import HTML, best_of, of_message
 from messagebody.serving._requests import read, require_type
-from messagebody.serving._work import at_length
 from messagebody.storage import Resolver
 
 _STYLE: Final = """

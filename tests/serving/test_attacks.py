@@ -226,12 +226,9 @@ class TestContents:
     @pytest.mark.parametrize(
         ("kind", "is_shown"),
         [
-            ("text/html", False), ("image/svg+xml", False), ("IMAGE/SVG+XML; x=1", False),
-            ("text/javascript", False), ("application/xhtml+xml", False), ("text/xml", False),
-            ("application/octet-stream", False), ("text/css", False), ("image/png", True),
-            ("text/plain", True), ("video/mp4", True), ("application/pdf", True),
-            ("image/x+xml", False), ("audio/page+XML ;a=b", False), ("video/xhtml+xml", False),
-            ("image/svg", False), ("image/svg-xml", False), ("image/xml", False),
+            ("text/html", False), ("IMAGE/SVG+XML; x=1", False), ("text/javascript", False),
+            ("image/png", True), ("text/plain", True), ("video/xhtml+xml", False),
+            ("image/xml", False),
         ],
     )  # fmt: skip
     def test_what_could_run_is_saved(self, tmp_path: Path, kind: str, is_shown: bool) -> None:

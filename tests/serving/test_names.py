@@ -125,17 +125,4 @@ def test_a_file_that_is_no_message_says_why(messages: Path) -> None:
     assert "content is a string, got an array" in found.get("/chat").json()["detail"]
     assert "not JSON" in found.get("/broken").json()["detail"]
     assert found.get("/ok.json").json()["detail"].endswith("its id has no .json")
-
-
-def test_a_browser_gets_a_page_that_says_what_is_wrong(messages: Path) -> None:
-    found = client(messages)
-    browser = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
-    for path, text in (("/nothing", "there is no such message"), ("/ok/b.txt", "/a.txt")):
-        got = found.get(path, headers=browser)
-        assert (got.status_code, got.headers["content-type"]) == (404, "text/html; charset=utf-8")
-        assert text in got.text
-        assert got.headers["content-security-policy"].startswith("sandbox;")
-        assert found.get(path).headers["content-type"] == "application/problem+json"
-    assert "<script" not in found.get("/ok/<script>", headers=browser).text
-    assert found.get("/ok", headers=browser | {"Host": "evil.example"}).text.startswith("<!doctype")
     assert "did you mean '/a.txt'?" in found.get("/ok/b.txt").json()["detail"]

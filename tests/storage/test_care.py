@@ -83,6 +83,10 @@ class TestPresent:
             ("video/mp4", "inline"),
             ("audio/wav", "inline"),
             ("application/octet-stream", "attachment"),
+            ("image/x+xml", "attachment"),
+            ("image/svg", "attachment"),
+            ("image/svg-xml", "attachment"),
+            ("audio/page+XML ;a=b", "attachment"),
         ],
     )
     def test_what_could_run_as_a_page_is_downloaded(

@@ -26,7 +26,6 @@ def migrate(
     source: str | os.PathLike[str] | Store | None = None,
     resolver: Resolver | None = None,
     all: bool = False,  # noqa: A002 - the natural name
-    storage_options: dict[str, Any] | None = None,
     verify: Verify | None = None,
     callback: Any = None,
     stop: Stop | None = None,
@@ -42,7 +41,6 @@ def migrate(
         source: the source: only references to this store are migrated, and may be read.
         resolver: decides which references are read; by default `source`, or the body's resolver.
         all: also migrate references without a digest.
-        storage_options: the options of `storage.open_store`, if `store` is not an open store.
         verify: as in `offload`.
         callback: an fsspec `Callback`, which gets the number of read bytes.
         stop: cancels the work from another thread.
@@ -64,7 +62,7 @@ def migrate(
     """
     require_body(body)
     body = body.copy()  # a snapshot, because the caller may go on editing it
-    opened = open_store(store, **(storage_options or {}))
+    opened = open_store(store)
     # The application gave the source, so it is allowed, and nothing else.
     below = None if source is None else Resolver(allow=source, public_https=False)
     chosen = [(at, part) for at, part in enumerate(body) if _is_to_move(part, opened, below, all)]

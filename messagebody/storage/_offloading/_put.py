@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import attrs
 
@@ -24,7 +24,6 @@ def put_content(
     *,
     content_type: str = OCTET_STREAM,
     verify: Verify | None = None,
-    storage_options: dict[str, Any] | None = None,
 ) -> Reference:
     """Store content under its digest and return a reference to it: URL, size and digest.
 
@@ -37,7 +36,6 @@ def put_content(
         content_type: its content type, if the store keeps content types.
         verify: after storing, check the "size", or read the content back to check the "digest",
             which is the default for directories.
-        storage_options: the options of `storage.open_store`, if `store` is not an open store.
 
     Raises:
         StoreError: the store failed; see its subclasses.
@@ -49,8 +47,7 @@ def put_content(
         >>> reference.size, reference.url[:22]
         (5, 'memory://tests/sha256/')
     """
-    opened = open_store(store, **(storage_options or {}))
-
+    opened = open_store(store)
     put = partial(ensure, opened, content_type=content_type, verify=verify)
     # A string is not accepted as a path, because it could also be content.
     if isinstance(content, os.PathLike):

@@ -81,7 +81,6 @@ def sweep(
     grace: float = GRACE,
     unsafe: bool = False,
     everything: Collection[str] = (),
-    storage_options: dict[str, Any] | None = None,
 ) -> Swept:
     """Return old objects of a store that no owner needs, and delete them with `delete`.
 
@@ -104,7 +103,6 @@ def sweep(
             seven days.
         everything: names of owners of which all old objects may be deleted. Any other owner that
             needs none is an error, because it was probably asked about another store.
-        storage_options: the options of `storage.open_store`, if `store` is not an open store.
 
     Raises:
         ValueError: the grace period is too short to delete safely while others write.
@@ -120,7 +118,7 @@ def sweep(
             "a grace of under 7 days can delete objects that a message offloaded just now refers "
             "to; if nothing is written meanwhile, pass unsafe=True"
         )
-    opened = open_store(store, **(storage_options or {}))
+    opened = open_store(store)
     gone = [*require_iterable(forget, _NAMES, hint='forget=["old-chat"]')]
     given = [*_checked(owners), *(Needs(name, ()) for name in gone)]
     look = partial(_Look, opened, given, gone, time.time() - grace, Mentions(opened))
