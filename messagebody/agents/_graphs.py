@@ -1,4 +1,4 @@
-"""Graphs of agents as text: for Mermaid, which GitHub and many wikis draw, and for Graphviz.
+"""Graphs of agents as text for Mermaid, which GitHub and many wikis draw.
 
 Names of agents are strangers' texts. No character of one may end its label, be read as markup or
 as a directive, or lead anywhere.
@@ -30,7 +30,6 @@ _COLOURS: Final = {
     Verdict.UNDECIDED: "#8c959f",
 }  # fmt: skip
 """Colours that can be seen on white and on black."""
-_STYLES: Final = {Verdict.SOMETIMES: "dashed", Verdict.NEVER: "dotted", Verdict.UNDECIDED: "dashed"}
 
 
 @attrs.frozen
@@ -71,7 +70,7 @@ def _as_edges(edges: Iterable[GraphEdge]) -> tuple[GraphEdge, ...]:
 
 @attrs.frozen
 class AgentGraph:
-    r"""Agents, and edges between them, to be drawn.
+    """Agents, and edges between them, to be drawn.
 
     Arguments:
         agents: the names of the agents.
@@ -88,16 +87,6 @@ class AgentGraph:
           n3["spare"]
           linkStyle 1 stroke:#2da44e
           linkStyle 0 stroke:#bf8700
-        >>> print(graph.to_dot())
-        digraph agents {
-          rankdir=LR; node [shape=box, style=rounded];
-          n0 [label="scout"];
-          n1 [label="writer"];
-          n2 [label="critic"];
-          n3 [label="spare"];
-          n0 -> n1 [color="#2da44e"];
-          n1 -> n2 [color="#bf8700", style=dashed, label="sometimes\nbreaks with a picture"];
-        }
     """
 
     agents: tuple[str, ...] = attrs.field(converter=_as_names)
@@ -125,22 +114,6 @@ class AgentGraph:
         ]
         more = [f'  more["{" and ".join(left_out)} more"]'] if left_out else []
         return "\n".join(["flowchart LR", *statements.lines, *more, *_link_styles(drawn)])
-
-    def to_dot(self) -> str:
-        """Return the graph in the language of Graphviz, DOT."""
-        numbers = {agent: number for number, agent in enumerate(self.agents)}
-        lines = ["digraph agents {", "  rankdir=LR; node [shape=box, style=rounded];"]
-        for agent, number in numbers.items():
-            lines.append(f"  n{number} [label={_dot_text([escape(agent, limit=_LONGEST)])}];")
-        for edge in self.edges:
-            looks = [f'color="{_COLOURS[edge.verdict]}"']
-            if edge.verdict in _STYLES:
-                looks.append(f"style={_STYLES[edge.verdict]}")
-            if edge.label_lines:
-                looks.append(f"label={_dot_text(edge.label_lines)}")
-            ends = f"n{numbers[edge.source]} -> n{numbers[edge.target]}"
-            lines.append(f"  {ends} [{', '.join(looks)}];")
-        return "\n".join([*lines, "}"])
 
 
 class _Statements:
@@ -207,12 +180,3 @@ def _mermaid_text(text: str) -> str:
         else f"#{ord(character)};"
         for place, character in enumerate(text or " ")
     )
-
-
-def _dot_text(lines: Iterable[str]) -> str:
-    # Backslashes are escaped first; otherwise those of the quotes would be doubled. Graphviz reads
-    # entities of HTML in every label.
-    escaped = (
-        each.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") for each in lines
-    )
-    return '"' + "\\n".join(escaped) + '"'

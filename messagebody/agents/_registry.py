@@ -564,10 +564,6 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         """Return the graph in the language of Mermaid, which GitHub draws; see `graph`."""
         return self.graph().to_mermaid()
 
-    def to_dot(self) -> str:
-        """Return the graph in the language of Graphviz, DOT; see `graph`."""
-        return self.graph().to_dot()
-
     # Exchanges
 
     def broken_exchanges(

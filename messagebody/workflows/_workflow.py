@@ -449,10 +449,6 @@ class Workflow(metaclass=Guided):
         """
         return self.graph(answers).to_mermaid()
 
-    def to_dot(self, answers: WorkflowAnswer | None = None) -> str:
-        """Return the graph in the language of Graphviz, DOT; see `graph`."""
-        return self.graph(answers).to_dot()
-
 
 def _in_order(agents: Iterable[str], edges: Iterable[Edge]) -> list[str]:
     sorter = graphlib.TopologicalSorter({name: set[str]() for name in agents})

@@ -1,11 +1,7 @@
-"""Graphs as text: what Mermaid and Graphviz draw, and nothing that a name could add to it."""
+"""Graphs as text: what Mermaid draws, and nothing that a name could add to it."""
 
-import json
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
-from html import unescape
 from itertools import pairwise
 
 import attrs
@@ -109,29 +105,6 @@ class TestMermaid:
         assert re.search(r'more\["\d+ agents and \d+ edges more"\]', text)
 
 
-class TestDot:
-    @given(st.lists(texts | st.sampled_from(HOSTILE), unique=True, min_size=1, max_size=6))
-    def test_a_name_is_a_label_and_nothing_else(self, names: list[str]) -> None:
-        lines = both_ways(names).to_dot().split("\n")
-        assert len(lines) == 3 + 2 * len(names)
-        for name, line in zip(names, lines[2:], strict=False):
-            found = re.fullmatch(r'  n\d+ \[label="((?:[^"\\&]|\\[\\"]|&amp;)*)"\];', line)
-            assert found is not None
-            assert unescape(re.sub(r"\\(.)", r"\1", found[1])) == escape(name, limit=60)
-
-    @pytest.mark.skipif(not shutil.which("dot"), reason="needs Graphviz (apt-get install graphviz)")
-    def test_graphviz_reads_each_name_as_it_is(self) -> None:
-        names = [name for name in HOSTILE if name]
-        text = both_ways(names).to_dot()
-        done = subprocess.run(
-            ["dot", "-Tjson0"], input=text, capture_output=True, text=True, check=True
-        )
-        found = json.loads(done.stdout)
-        labels = [unescape(re.sub(r"\\(.)", r"\1", each["label"])) for each in found["objects"]]
-        assert labels == [escape(name, limit=60) for name in names]
-        assert len(found["edges"]) == len(names)
-
-
 TEXT, PICTURE = (None, "text/plain", True), ("/a.png", "image/png")
 
 
@@ -167,4 +140,3 @@ class TestRegistry:
         registry = Registry([knot, attrs.evolve(knot, name="tie")])
         assert [edge.verdict for edge in registry.graph().edges] == [Verdict.UNDECIDED] * 2
         assert "-.->" in registry.to_mermaid()
-        assert 'label="undecided"' in registry.to_dot()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from messagebody import Agent, MessageBody, MessageBodySchema, Part, SchemaPart
+from messagebody import Agent, MessageBody, MessageBodySchema, Part
 from messagebody.errors import InvalidArgument, InvalidName
 from messagebody.workflows import (
     Edge,
@@ -13,63 +13,21 @@ from messagebody.workflows import (
     mount,
     name,
     rename,
-    retype,
     select,
     step,
     through,
     unmount,
 )
+from tests.workflows.test_verdicts import ANY, TEXT, schema
 from tests.workflows.test_workflow import breaks
 
-ANY = MessageBodySchema([("/**",), (None,)])
-TEXT = MessageBodySchema([(None, "text/plain", True)])
 ODD: Any = {1: []}
 PICTURE = MessageBodySchema([("/c.png", "image/png", True)])
-
-
-def schema(*parts: Any) -> MessageBodySchema:
-    return MessageBodySchema(parts)
-
-
-def inside(kind: str, content: dict[str, Any], *, required: bool = True) -> MessageBodySchema:
-    return schema(SchemaPart("/a", kind, required=required, content_schema=content))
 
 
 def pair(sent: MessageBodySchema, taken: MessageBodySchema, *edges: list[Any]) -> Workflow:
     agents = [Agent("a", ANY, sent), Agent("b", taken, ANY)]
     return Workflow(agents, [("a", "b", steps) for steps in edges])
-
-
-OBJECT = {"type": "object"}
-A_TO_B = retype("text/a+json", "text/b+json")
-A_TO_TEXT = retype("text/a+json", "text/plain")
-TEXT_TO_A = retype("text/plain", "text/a+json")
-RETYPED: dict[str, tuple[MessageBodySchema, list[Any], MessageBodySchema, str]] = {
-    "kept": (inside("text/a+json", OBJECT), [A_TO_B], inside("text/b+json", OBJECT), "always"),
-    "broken": (inside("text/a+json", OBJECT), [A_TO_B], inside("text/b+json", {"type": "array"}),
-               "never"),
-    "one of two": (inside("text/{a,b}+json", OBJECT), [A_TO_B], inside("text/b+json", OBJECT),
-                   "always"),
-    "from a text": (schema(("/a", "text/plain", True)), [TEXT_TO_A], inside("text/a+json", OBJECT),
-                    "sometimes"),
-    "there and back": (inside("text/a+json", OBJECT), [A_TO_TEXT, TEXT_TO_A],
-                       inside("text/a+json", OBJECT), "always"),
-    "to a text": (inside("text/a+json", OBJECT), [A_TO_TEXT], schema(("/a", "text/plain", True)),
-                  "always"),
-    "maybe to a text": (inside("text/a+json", OBJECT, required=False), [A_TO_TEXT],
-                        schema(("/a", "text/plain")), "always"),
-    "some of any": (inside("*/*", OBJECT, required=False), [A_TO_TEXT],
-                    inside("*/*", OBJECT, required=False), "sometimes"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", RETYPED)
-def test_contents_stay_when_a_text_has_another_type(case: str) -> None:
-    sent, steps, taken, verdict = RETYPED[case]
-    workflow = pair(sent, taken, steps)
-    answers = workflow.check()
-    assert answers["b"].verdict == verdict
-    assert all(breaks(workflow, breach) for breach in answers.breaches)
 
 
 def test_a_step_of_ones_own_beside_another_edge_of_its_sender() -> None:
@@ -138,80 +96,6 @@ def test_where_the_order_of_parts_decides_the_answer_is_open(sent: list[Any]) ->
     assert all(breaks(workflow, breach) for breach in answer.breaches)
 
 
-def test_what_is_required_of_all_types_is_so_when_one_of_them_changes() -> None:
-    steps = [retype("text/plain", "text/html"), mount("/a")]
-    sent, taken = schema((None, "*/*", True)), schema(("/a/*", "image/*"))
-    answer = pair(sent, taken, steps).check()["b"]
-    assert answer.verdict == "sometimes"
-    assert pair(sent, schema(("/a/*", "*/*", True)), steps).check()["b"].verdict == "always"
-
-
-def test_what_goes_by_one_type_does_not_go_when_another_one_changes() -> None:
-    sent = schema(("/a", "*/*"))
-    for gone in ("image/png", "image/*"):
-        dropped = [["/a", gone], ["/a", "text/html"]]
-        steps = [drop(dropped), retype("text/plain", "text/html"),
-                 select([["/a", "text/html"], ["/a", "image/*"]])]  # fmt: skip
-        workflow = pair(sent, schema(("/a", "image/*")), steps)
-        answer = workflow.check()["b"]
-        assert answer.verdict == "sometimes"
-        assert all(breaks(workflow, breach) for breach in answer.breaches)
-
-
-def test_patterns_that_list_names_lose_all_that_another_one_matches() -> None:
-    sent = schema(("/{a,b,c}", "text/plain", True), ("/{d,d}", "text/plain"))
-    steps = [drop(["/d"]), rename("/a", "/x"), drop(["/{b,c}"])]
-    assert pair(sent, schema(("/x", "*/*")), steps).check()["b"].verdict == "always"
-
-
-PNG = (None, "image/png")
-MET: dict[str, tuple[list[Any], MessageBodySchema, list[list[Any]], str]] = {
-    "a name of two senders": ([schema(("/a/*",)), schema(("/*/b", "*/*", True))], ANY, [[], []],
-                              "sometimes"),
-    "a number and a pattern": ([schema(("/**",), PNG)], ANY, [[mount("/m")]], "sometimes"),
-    "a number and a pattern of directories": ([TEXT, schema(("/*/1.txt",))], ANY,
-                                              [[mount("/m")], []], "sometimes"),
-    "a number and a list of directories": ([TEXT, schema(("/{m,n}/*",))], ANY,
-                                           [[mount("/m")], []], "sometimes"),
-    "what is required has gone": ([schema(("/a", "*/*", True))], schema(("/a", "text/plain", True)),
-                                  [[retype("text/plain", "text/html")]], "never"),
-    "what always comes is refused": ([schema(("/a", "*/*", True))], schema(("/a", "text/html")),
-                                     [[retype("text/plain", "text/css"),
-                                       retype("text/html", "text/css")]], "never"),
-    "a name goes by one type": ([schema(("/a", "*/*", True)), schema(("/a", "text/plain"))], ANY,
-                                [[drop([["/a", "image/*"]])], []], "sometimes"),
-    "a name goes by all types": ([schema(("/{a,b}/*",)), schema(("/b/x",))], ANY,
-                                 [[drop(["/b/**"])], []], "always"),
-    "what has changed does not go": ([schema(("/a", "*/*", True))], schema(("/a", "*/*", True)),
-                                     [[retype("text/plain", "text/html"),
-                                       drop([["/a", "text/plain"]])]], "always"),
-    "a list with a star": ([schema(("/{a/x,b/*}", "*/*", True))], schema(("/c/x",), ("/b/*",)),
-                           [[rename("/a/**", "/c/**")]], "always"),
-    "a directory in braces": ([schema(("/a{/x,/y}", "*/*", True))], schema(("/**", "*/*", False)),
-                              [[unmount("/a")]], "always"),
-    "two types of one list": ([schema(("/{a,b}", "text/plain", True),
-                                      ("/{a,b}", "image/png", True))],
-                              schema(("/b", "text/*", True), ("/c", "*/*", True)),
-                              [[rename("/a", "/c")]], "sometimes"),
-    "what is required may go": ([schema(("/{b,a}", "*/*", True))], schema(("/b", "*/*", True)),
-                                [[drop("/a")]], "sometimes"),
-    "one of two goes": ([schema(("/{a,b}", "*/*", True))], schema(("/c",)),
-                        [[drop("/a"), rename("/b", "/c")]], "always"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", MET)
-def test_what_images_show_of_all_messages(case: str) -> None:
-    senders, taken, edges, verdict = MET[case]
-    agents = [Agent(f"a{at}", ANY, sent) for at, sent in enumerate(senders)]
-    pairs = [(f"a{at}", "b", steps) for at, steps in enumerate(edges)]
-    workflow = Workflow([*agents, Agent("b", taken, ANY)], pairs)
-    answer = workflow.check()["b"]
-    assert (answer.verdict, answer.reason) == (verdict, "")
-    assert (answer.verdict == "always") is not bool(answer.breaches)
-    assert all(breaks(workflow, breach) for breach in answer.breaches)
-
-
 def test_why_it_is_undecided_is_told() -> None:
     later = schema(("/m/*",), ("/m/2.txt", "*/*", True))
     workflow = pair(TEXT, later, [mount("/m")])
@@ -224,27 +108,6 @@ def test_why_it_is_undecided_is_told() -> None:
     answer = pair(schema((None, "text/*", True)), shown, [own], []).check()["b"]
     assert "a step of your own and for another edge" in answer.reason
     assert "a message format" in pair(TEXT, ANY, [through("openai-chat")]).check()["b"].reason
-
-
-WITH_DOT = schema(("/m/*.*",))
-EXTENDED: dict[str, tuple[MessageBodySchema, list[Any], MessageBodySchema]] = {
-    "a type without one": (schema((None, "*/*", True)), [], WITH_DOT),
-    "dropped": (schema((None, "*/*", True)), [drop("/m/*.png")],
-                schema(("/m/*", "*/*", True))),
-    "selected": (schema((None, "*/*", True)), [select("/m/*.png")],
-                 schema(("/m/*.png", "*/*", True))),
-    "the name of another part": (schema((None, "*/*", True), ("/1.png", "*/*", True)), [],
-                                 schema(("/m/**",))),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", EXTENDED)
-def test_numbered_names_have_all_extensions(case: str) -> None:
-    sent, steps, taken = EXTENDED[case]
-    workflow = pair(sent, taken, [mount("/m"), *steps])
-    answers = workflow.check()
-    assert answers["b"].verdict == "sometimes"
-    assert all(breaks(workflow, breach) for breach in answers.breaches)
 
 
 def test_flows_in_a_circle_end() -> None:

@@ -25,7 +25,6 @@ from messagebody.workflows import (
     mount,
     read_step,
     rename,
-    show,
     step,
     through,
 )
@@ -149,36 +148,6 @@ def test_a_message_format_leaves_the_answer_open() -> None:
     ].verdict in ("undecided", "sometimes")
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [
-        [through("openai-chat")],
-        [mount("/c"), show("/c/d"), rename("/c/**", "/a/**")],  # numbers matter
-        [mount("/a")],
-    ],
-)
-def test_where_nothing_is_sent_everything_fits(steps: list[Any]) -> None:
-    # No two parts have one name, so no message meets both demands.
-    silent = schema_of([["/x", "text/plain", True], ["/x", "image/png", True]])
-    taker = schema_of([["/a/1.txt", "*/*", False]])
-    agents = [Agent("a", ANYTHING, silent), Agent("b", taker, ANYTHING)]
-    assert Workflow(agents, [("a", "b", steps)]).check()["b"].verdict == "always"
-
-
-def test_numbers() -> None:
-    sender = Agent("a", ANYTHING, schema_of([[None, "text/plain", True]]))
-
-    def verdict(*parts: Any) -> str:
-        taker = Agent("b", schema_of([*parts]), ANYTHING)
-        return str(Workflow([sender, taker], [("a", "b", [mount("/in")])]).check()["b"].verdict)
-
-    assert verdict(["/in/*.txt", "text/*", True]) == "always"
-    assert verdict(["/in/1.txt", "text/*", True]) == "sometimes"
-    assert verdict(["/in/{1,2}.txt", "text/*", False]) == "sometimes"
-    assert verdict(["/in/1*.txt", "text/*", False]) == "sometimes"
-    assert verdict(["/in/*", "text/*", False], ["/in/2.txt", "text/*", True]) == "undecided"
-
-
 def test_one_message_along_two_edges() -> None:
     agents = [Agent("a", ANYTHING, schema_of([["/x", "text/plain", False]])),
               Agent("b", ANYTHING, ANYTHING)]  # fmt: skip
@@ -294,27 +263,6 @@ def test_run_refuses_messages_that_nobody_would_take() -> None:
     for name, problem in (("b", "'b' takes what edges bring"), ("c", "there is no agent 'c'")):
         with pytest.raises(InvalidWorkflow, match=problem):
             workflow.run(acts, {"a": empty, name: empty})
-
-
-def test_an_agent_that_sends_nothing_breaks_nothing() -> None:
-    nothing = schema_of([["/{a,b}", "text/plain", True], ["/a", "image/png", True],
-                         ["/b", "image/png", True]])  # fmt: skip
-    agents = [Agent("a", ANYTHING, nothing), Agent("b", PICTURE, ANYTHING)]
-    assert Workflow(agents, [("a", "b")]).check()["b"].verdict == "always"
-
-
-def test_contents_decide_too() -> None:
-    def json_part(name: str, content: dict[str, Any]) -> MessageBodySchema:
-        return MessageBodySchema([SchemaPart(name, required=True, content_schema=content)])
-
-    sent = json_part("/a.json", {"type": "object", "required": ["id"]})
-    for taken, verdict in (({"required": ["id"]}, "always"), ({"required": ["no"]}, "sometimes"),
-                           ({"type": "array"}, "never")):  # fmt: skip
-        agents = [Agent("a", ANYTHING, sent), Agent("b", json_part("/in/a.json", taken), ANYTHING)]
-        answer = Workflow(agents, [("a", "b", [mount("/in")])]).check()["b"]
-        assert answer.verdict == verdict
-        for breach in answer.breaches:
-            assert breaks(Workflow(agents, [("a", "b", [mount("/in")])]), breach)
 
 
 def test_what_breaks_is_told_step_by_step() -> None:
