@@ -210,6 +210,17 @@ def test_a_reader_of_a_live_answer_that_lost_its_connection(tmp_path: Path) -> N
     assert (again, losses) == (body, ())
 
 
+def test_a_page_that_follows_an_answer() -> None:
+    testing = pytest.importorskip("starlette.testclient")
+    program = runpy.run_path(str(ROOT / "docs/examples/live.py"))
+    with testing.TestClient(program["application"]) as client:
+        assert "EventSource" in client.get("/").text
+        assert client.get("/answer/events").text.splitlines()[0] == "id: 1;0:0"
+        rest = client.get("/answer/events", headers={"Last-Event-ID": "1;0:6"}).text.splitlines()
+        assert rest[1] == 'data: {"event":"append","index":0,"offset":6,"text":"sunny."}'
+        assert client.get("/answer/events", headers={"Last-Event-ID": "done"}).status_code == 204
+
+
 @contextlib.contextmanager
 def serving_at(messages: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "messagebody", "serve", str(messages), "--port", "0"]

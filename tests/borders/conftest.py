@@ -8,6 +8,7 @@ import importlib.metadata
 import importlib.util
 import inspect
 import re
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,19 @@ if importlib.util.find_spec("temporalio") is None:
     collect_ignore_glob = ["test_*.py"]
 
 
-def recipe(name: str, page: str = PAGE.name) -> Any:
-    """Run a recipe of a page on its own, and return the function or class that it defines."""
-    text = PAGE.with_name(page).read_text("utf-8")
+def temporal_driver(store: Any) -> Any:
+    """Return the driver of Temporal's external storage that the pages show, over a store."""
+    program = runpy.run_path(str(PAGE.parents[1] / "examples/temporal_driver.py"))
+    return program["BodyStorageDriver"](store)
+
+
+def recipe(name: str) -> Any:
+    """Run a recipe of the page on its own, and return the function or class that it defines."""
+    text = PAGE.read_text("utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     [source] = (each for each in blocks if re.search(rf"^(def|class) {name}\b", each, re.MULTILINE))
     names: dict[str, Any] = {"__name__": "recipe"}
-    exec(compile(source, f"{page}: {name}", "exec"), names)
+    exec(compile(source, f"{PAGE.name}: {name}", "exec"), names)
     return names[name]
 
 

@@ -20,7 +20,7 @@ from messagebody.frameworks.langgraph import OffloadingSerializer, aowner, owner
 from messagebody.frameworks.openai_agents import OffloadingSession
 from messagebody.frameworks.pydantic_ai import OffloadingConversationStore
 from messagebody.storage import Bodies, Needs, Owner, Recent, Store, open_store
-from tests.borders.conftest import recipe
+from tests.borders.conftest import temporal_driver
 from tests.payloads.test_objects import Xor
 
 LONG = "Cats sleep. " * 3_000
@@ -158,7 +158,7 @@ def test_in_a_conversation(store: Store, live: MessageBody, name: str) -> None:
 def test_in_payloads_of_temporal(store: Store, live: MessageBody) -> None:
     from temporalio.api.common.v1 import Payload
 
-    driver = recipe("BodyStorageDriver", "checkpoints.md")(store)
+    driver = temporal_driver(store)
     payload = Payload(metadata={"encoding": b"json/plain"}, data=live.to_json_bytes())
     anyio.run(driver.store, None, [payload])
     check(store, live, Recent("temporal", 30 * 86_400))

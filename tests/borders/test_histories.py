@@ -19,7 +19,7 @@ from messagebody.errors import (
 from messagebody.frameworks.openai_agents import OffloadingSession
 from messagebody.frameworks.pydantic_ai import OffloadingConversationStore
 from messagebody.storage import Store, open_store
-from tests.borders.conftest import recipe
+from tests.borders.conftest import temporal_driver
 
 PICTURE = bytes(range(256)) * 400
 URL = "data:image/png;base64," + base64.b64encode(PICTURE).decode()
@@ -222,9 +222,7 @@ def test_bodies_pass_temporals_external_storage(store: Store) -> None:
     from temporalio.converter import ExternalStorage
 
     body = MessageBody([Part("note"), Part(PICTURE, name="/a.png", content_type="image/png")])
-    storage = ExternalStorage(
-        drivers=[recipe("BodyStorageDriver", "checkpoints.md")(store)], payload_size_threshold=1024
-    )
+    storage = ExternalStorage(drivers=[temporal_driver(store)], payload_size_threshold=1024)
     converter = dataclasses.replace(pydantic_data_converter, external_storage=storage)
 
     async def run() -> None:
@@ -246,7 +244,7 @@ def test_claims_that_fail(store: Store) -> None:
     from temporalio.api.common.v1 import Payload
     from temporalio.converter import StorageDriverClaim
 
-    driver = recipe("BodyStorageDriver", "checkpoints.md")(store)
+    driver = temporal_driver(store)
 
     async def run() -> None:
         [claim] = await driver.store(None, [Payload(data=b"x" * 99)])

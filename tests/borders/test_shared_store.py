@@ -22,7 +22,7 @@ from messagebody.frameworks.langgraph import OffloadingSerializer, owner
 from messagebody.frameworks.openai_agents import OffloadingSession
 from messagebody.frameworks.pydantic_ai import OffloadingConversationStore
 from messagebody.storage import Bodies, Needs, Owner
-from tests.borders.conftest import recipe
+from tests.borders.conftest import temporal_driver
 
 LONG = "Cats are cute. " * 10_000
 
@@ -44,7 +44,7 @@ class Users:
         self.graph.invoke({"notes": [LONG]}, self.thread)
         self.session = OffloadingSession(SQLiteSession("t"), store)
         self.conversations = OffloadingConversationStore(InMemoryConversationStore(), store)
-        self.driver = recipe("BodyStorageDriver", "checkpoints.md")(store)
+        self.driver = temporal_driver(store)
         anyio.run(self._converse)
         self.small = payloads.offload({"text": LONG}, store)
         self.body = offload(MessageBody([Part(LONG * 3)]), store)

@@ -1,12 +1,7 @@
-# Let an agent of deepagents write a message
+"""A backend of deepagents whose files are the texts of a body, tried with deepagents 0.7.32."""
 
-An agent of deepagents works on the files of a *backend*. With this one, tried with deepagents 0.7.32,
-the files are the texts of a body, and what the agent leaves there is a message that you can send:
-
-<!-- skip: next "deepagents is not installed with the other libraries, as its pins do not fit theirs" -->
-
-```python
 from deepagents.backends import protocol, utils
+
 from messagebody import MessageBody, Part
 from messagebody.adapters import is_withheld
 from messagebody.errors import MessageBodyError
@@ -18,7 +13,9 @@ class BodyBackend(protocol.BackendProtocol):
 
     def _files(self) -> dict[str, protocol.FileData]:
         texts = (part for part in self.body if part.name and part.text is not None)
-        return {each.name: utils.create_file_data(each.text) for each in texts if not is_withheld(each)}
+        return {
+            each.name: utils.create_file_data(each.text) for each in texts if not is_withheld(each)
+        }
 
     def ls(self, path):
         place, found = path.rstrip("/") + "/", {}
@@ -34,12 +31,16 @@ class BodyBackend(protocol.BackendProtocol):
         return protocol.ReadResult(error=f"File '{file_path}' not found")
 
     def grep(self, pattern, path=None, glob=None, *, max_count=None):
-        return utils.grep_matches_from_files(self._files(), pattern, path, glob, max_count=max_count)
+        return utils.grep_matches_from_files(
+            self._files(), pattern, path, glob, max_count=max_count
+        )
 
     def glob(self, pattern, path=None):
         place, matches = (path or "/").rstrip("/") + "/", utils.compile_grep_include_glob(pattern)
         below = (name for name in self._files() if name.startswith(place))
-        found = [protocol.FileInfo(path=each) for each in below if matches(each.removeprefix(place))]
+        found = [
+            protocol.FileInfo(path=each) for each in below if matches(each.removeprefix(place))
+        ]
         return protocol.GlobResult(matches=found)
 
     def write(self, file_path, content):
@@ -55,8 +56,6 @@ class BodyBackend(protocol.BackendProtocol):
         text = self._files().get(file_path, {"content": ""})["content"]
         edited = utils.perform_string_replacement(text, old_string, new_string, replace_all)
         failure = edited if isinstance(edited, str) else self.write(file_path, edited[0]).error
-        return protocol.EditResult(error=failure, path=file_path, occurrences=None if failure else edited[1])
-```
-
-`create_deep_agent(model=…, backend=BodyBackend(body))` takes it. deepagents writes files of its own, too:
-with a `CompositeBackend`, one directory is routed to this backend, and the others to another one.
+        return protocol.EditResult(
+            error=failure, path=file_path, occurrences=None if failure else edited[1]
+        )
