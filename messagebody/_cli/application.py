@@ -16,7 +16,6 @@ import click
 
 from messagebody import __version__
 from messagebody._cli.commands import SECTIONS, Commands
-from messagebody._cli.guesses import leading
 from messagebody._cli.kinds import SIZE
 from messagebody._cli.terminal import Invocation, in_shell_words
 from messagebody._core import escape, quote, redact_urls
@@ -147,12 +146,24 @@ def _closed_pipe() -> ExitCode:
 
 def _usage(error: click.ClickException) -> str:
     # Click lists choices on lines of their own.
-    said = error.format_message().replace("\n\t", " ")
+    text = error.format_message().replace("\n\t", " ")
     context = getattr(error, "ctx", None)
     if context is None:
-        return escape(in_shell_words(said), limit=1000)
-    text = escape(in_shell_words(leading(error, said, context)), limit=1000)
+        return escape(in_shell_words(text), limit=1000)
+    text = escape(in_shell_words(text + _lead(error, context)), limit=1000)
     return f"{text} (see: {context.command_path} --help)"
+
+
+def _lead(error: click.ClickException, context: click.Context) -> str:
+    """Return what helps beside the words of click, which name the nearest command or option."""
+    missing = error.param if isinstance(error, click.MissingParameter) else None
+    if isinstance(missing, click.Option) and missing.help:
+        takes = f"{missing.opts[0]} {missing.make_metavar(context)}"
+        return f" Write {takes}: {missing.help.rstrip('.')}."
+    word = error.command_name if isinstance(error, click.exceptions.NoSuchCommand) else ""
+    if context.parent is None and os.path.exists(word):  # noqa: PTH110 - any word, also a long one
+        return " It is a file, and a command comes first, such as ls, cat or view."
+    return ""
 
 
 def _in_words(error: Exception) -> str:

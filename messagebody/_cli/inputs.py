@@ -164,7 +164,7 @@ def _no_body(data: bytes, path: str, error: DecodeError) -> str:
     if problem:
         return f"{problem}; messagebody add BODY {shlex.quote(path)} makes a part of it"
     if _is_schema(data):
-        return f"{source_name(path)} is a schema, not a body; messagebody schema describes it"
+        return f"{source_name(path)} is a schema, not a body; messagebody schema show describes it"
     if values_of_lines(data, limits()) is not None:
         return f"{source_name(path)} is not a valid body: {error}; {_for_lines(data)}"
     found = formats_of(data)

@@ -1,8 +1,8 @@
-"""Kinds of values that commands take: how they are called, read and completed."""
+"""Kinds of values that commands take: how they are called and read."""
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
@@ -15,7 +15,6 @@ from messagebody.errors import InvalidArgument, StoreError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_Completion = Callable[[click.Context, str], "Sequence[CompletionItem]"]
 _DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.IGNORECASE)
 _SECONDS: Final = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600, "d": 86_400, "w": 604_800} | {
     name + plural: seconds
@@ -107,15 +106,15 @@ class ValueKind(click.ParamType[Any, str]):
     Arguments:
         name: its name in the help.
         read: returns the value of a text, or raises a click error.
-        complete: returns what the shell completes a beginning with.
+        completed: what the shell completes it with: "file" or "dir".
     """
 
     def __init__(
-        self, name: str, read: Callable[[str], Any] = str, complete: _Completion | None = None
+        self, name: str, read: Callable[[str], Any] = str, completed: str | None = None
     ) -> None:
         self.name = name
         self._read = read
-        self._complete = complete
+        self._completed = completed
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value of a text; none is read while the shell completes a command."""
@@ -125,8 +124,11 @@ class ValueKind(click.ParamType[Any, str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> "list[CompletionItem]":
-        """Return what the shell completes a beginning with."""
-        return [] if self._complete is None else [*self._complete(ctx, incomplete)]
+        """Let the shell complete a file or a directory."""
+        from click.shell_completion import CompletionItem  # few calls complete a command
+
+        kind = self._completed
+        return [] if kind is None else [CompletionItem(incomplete, type=kind)]
 
 
 _IS_TAKEN: Final = f"{__name__}.input"
@@ -144,29 +146,14 @@ class _InputFile(ValueKind):
         return value
 
 
-def completions(texts: Iterable[str], kind: str = "plain") -> "list[CompletionItem]":
-    """Return what the shell offers; few commands are completed, so its module is loaded late."""
-    from click.shell_completion import CompletionItem
-
-    return [CompletionItem(each, type=kind) for each in texts]
-
-
-def _files(context: click.Context, incomplete: str) -> "list[CompletionItem]":
-    return completions([incomplete], "file")
-
-
-def _stores(context: click.Context, incomplete: str) -> "list[CompletionItem]":
-    schemes = [each for each in ("s3://", "file://", "memory://") if each.startswith(incomplete)]
-    return completions(schemes) + completions([incomplete], "dir")
-
-
-FILE: Final = _InputFile("FILE", complete=_files)
+FILE: Final = _InputFile("FILE", completed="file")
+NAME: Final = ValueKind("NAME")
 PATH: Final = ValueKind("NAME", slashed)
 PATTERN: Final = ValueKind("PATTERN", slashed)
-PLACE: Final = ValueKind("STORE", complete=_stores)
-STORE: Final = ValueKind("STORE", store_url, _stores)
-EXISTING_STORE: Final = ValueKind("STORE", existing_store_url, _stores)
-SECRET: Final = ValueKind("FILE", secret_in, _files)
-TOKEN: Final = ValueKind("FILE", token_in, _files)
+PLACE: Final = ValueKind("STORE", completed="dir")
+STORE: Final = ValueKind("STORE", store_url, "dir")
+EXISTING_STORE: Final = ValueKind("STORE", existing_store_url, "dir")
+SECRET: Final = ValueKind("FILE", secret_in, "file")
+TOKEN: Final = ValueKind("FILE", token_in, "file")
 SIZE: Final = ValueKind("SIZE", size)
 TIME: Final = ValueKind("TIME", seconds)

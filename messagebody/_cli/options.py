@@ -2,21 +2,12 @@
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
-from messagebody._cli.inputs import decode_body, is_on_server, read_bytes
-from messagebody._cli.kinds import (
-    EXISTING_STORE,
-    FILE,
-    PATTERN,
-    SIZE,
-    STORE,
-    ValueKind,
-    completions,
-    slashed,
-)
+from messagebody._cli.inputs import is_on_server
+from messagebody._cli.kinds import EXISTING_STORE, FILE, PATTERN, SIZE, STORE
 from messagebody._cli.terminal import current
 from messagebody._core import DEFAULT_STEPS, quote
 from messagebody.adapters import (
@@ -29,9 +20,6 @@ from messagebody.adapters import (
     meant_by,
 )
 from messagebody.storage import Resolver
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -58,21 +46,6 @@ class _FormatName(click.Choice[str]):
         return value
 
 
-def _names(context: click.Context, incomplete: str) -> "list[CompletionItem]":
-    """Return the names of the parts of BODY."""
-    # While the value of an option is typed, click has not given BODY its name yet.
-    path = next(iter(context.args), context.params.get("body"))
-    if not path or path == "-":
-        return []
-    names = decode_body(read_bytes(path), path).names()
-    # The first slash may be left out, so it is not completed.
-    without = "" if incomplete.startswith("/") else "/"
-    found = [name for name in names if name.startswith(without + incomplete)]
-    return completions(name.removeprefix(without) for name in found)
-
-
-NAME: Final = ValueKind("NAME", complete=_names)
-PART: Final = ValueKind("NAME", slashed, _names)
 FORMAT: Final = _FormatName()
 KNOWN_FORMATS: Final = f"One of {', '.join([BODY, *adapter_names()])}."
 
@@ -103,10 +76,6 @@ target: Final = click.option(
 message: Final = click.argument("message", default="-", type=FILE)
 bodies: Final = click.argument("bodies", nargs=-1, default=("-",), metavar="[BODY]...", type=FILE)
 to_store: Final = click.option("--to", "store", required=True, type=STORE, help=STORE_HELP)
-langgraph_store: Final = click.option(
-    "--store", type=EXISTING_STORE,
-    help="Where a LangGraph database keeps large contents: a URL or a directory.",
-)  # fmt: skip
 urls: Final = click.option(
     "--urls", type=click.Choice(WAYS),
     help="What to do with references that the target does not open: sign them, put their content "

@@ -115,9 +115,18 @@ def test_progress_on_a_terminal(shell: Shell) -> None:
 @pytest.mark.slow
 def test_ctrl_c_says_how_to_go_on(shell: Shell, tmp_path: Path) -> None:
     body = MessageBody([Part(f"wait {tmp_path / 'begun'} {tmp_path / 'go-on'}")])
-    write_log(tmp_path / "logs/a.jsonl", [body, *bodies(60)])
-    mapping = ["bulk", "map", "logs", "--call", "tests.bulk.functions:waiting", "--out", "out",
-               "--shard-bytes", "8000", *ONE]  # fmt: skip
+    write_log(tmp_path / "logs/a.jsonl", [body])
+    write_log(tmp_path / "logs/b.jsonl", bodies(60))
+    mapping = [
+        "bulk",
+        "map",
+        "logs",
+        "--call",
+        "tests.bulk.functions:waiting",
+        "--out",
+        "out",
+        *ONE,
+    ]
     root = str(Path(__file__).parents[2])
     child = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTIBLE, *mapping], stderr=subprocess.PIPE, text=True,

@@ -118,16 +118,6 @@ class TestLooking:
         assert "file=good.json" not in github
         assert shell("lint", "good.json", "bad.json", "--format", "sarif").code == 2
 
-    def test_tree_json(self, shell: Shell, message: str) -> None:
-        nested = json.loads(shell("tree", message, "--json").out)
-        listed = json.loads(shell("ls", message, "--json").out)
-        assert nested == {
-            "unnamed": listed[:1],
-            "named": {"sources/": {"1.txt": listed[1]}, "charts/": {"a.png": listed[2]}},
-        }
-        deep = json.dumps([{"name": "/a" * 512, "content": "x"}]).encode()
-        assert shell("tree", "-", "--json", stdin=deep).out.count('"a/": {') == 511
-
     def test_secrets_are_not_shown(self, shell: Shell) -> None:
         body = b'[{"name":"/a","contentUrl":"https://u:pw@example.com/a?X-Amz-Signature=s3cret"}]'
         for arguments in (["ls", "-"], ["tree", "-"], ["ls", "-", "--json"]):
@@ -169,7 +159,6 @@ class TestLooking:
         assert shell("digest", stdin=body).out == (
             "sha256:d369dd6be4f55dd1a835128ebc375cda59e75319f5dff2751f78206e008100c7\n"
         )
-        assert json.loads(shell("digest", "-", "--manifest", stdin=body).out)[0]["size"] == 13
 
 
 class TestBuilding:
@@ -450,11 +439,9 @@ class TestConverting:
 
     def test_detect(self, shell: Shell, message: str) -> None:
         assert shell("detect", message).out == "body\n"
-        assert json.loads(shell("detect", message, "--json").out) == ["body"]
         chat = shell("detect", "-", stdin=b'[{"role":"user","content":"hi"}]')
         assert (chat.code, chat.out.splitlines()[0]) == (0, "body")
         assert "message of a chat API" in chat.err
-        assert json.loads(shell("detect", "-", "--json", stdin=b"{}").out) == []
         none = shell("detect", "-", stdin=b"{}")
         assert (none.code, none.out) == (1, "")
         assert "none of the formats body, " in none.err
@@ -490,15 +477,16 @@ class TestManners:
         assert "Usage: messagebody completion" in bare.err
         assert "\\n" not in bare.err
 
-    def test_completion_of_stores(self) -> None:
+    def test_completion_of_files_and_directories(self) -> None:
         from click.shell_completion import ShellComplete
 
         from tests.commands import application
 
         complete = ShellComplete(application, {}, "messagebody", "_MESSAGEBODY_COMPLETE")
-        for command in ("offload", "pack", "add", "migrate"):
-            found = complete.get_completions([command, "--to"], "s")
-            assert [(each.value, each.type) for each in found] == [("s3://", "plain"), ("s", "dir")]
+        for call, kind in ((["ls"], "file"), (["offload", "--to"], "dir")):
+            found = complete.get_completions(call, "s")
+            assert [(each.value, each.type) for each in found] == [("s", kind)]
+        assert complete.get_completions(["add", "--name"], "s") == []
 
     def test_bad_json_is_bad_input(self, shell: Shell) -> None:
         done = shell("ls", "-", stdin=b'[{"name":"a","content":""}]')

@@ -8,7 +8,6 @@ import pytest
 
 from messagebody import MessageBody, Part, offload
 from messagebody.adapters import adapter_names
-from messagebody.adapters._formats.anthropic.message import FORMAT
 from messagebody.adapters.streams import to_stream
 from messagebody.archives import zip as zipped
 from tests.cli.test_commands import Shell
@@ -145,12 +144,9 @@ def test_a_conversation_is_a_message_a_line(shell: Shell) -> None:
 
 
 def test_formats_are_listed(shell: Shell) -> None:
-    rows = json.loads(shell("formats", "--json").out)
-    assert [row["name"] for row in rows] == [*adapter_names()]
-    [row] = [row for row in rows if row["name"] == "anthropic"]
-    assert row["kinds"][0]["name"] == "image"
-    assert row["kinds"][0]["maxBytes"] == FORMAT.kinds[0].max_bytes
     said = shell("formats").out
+    listed = [line.split()[0] for line in said.splitlines() if line[0] != " "]
+    assert listed == [*adapter_names()]
     assert "image: image/png" in said
     assert "at most 32 MiB" in said
     assert "resource_link: no content; any URL" in said

@@ -60,6 +60,7 @@ class TestAdd:
         [
             (["m.json"], "give a FILE, --text or --url"),
             (["missing.json"], "--new starts a body with 'missing.json'"),
+            (["missing.json", "a.png"], "can't read 'missing.json'"),
             (["--new"], "give a FILE, --text or --url"),
             (["m.json", "a.png", "--text", "x"], "cannot be used together"),
             (["m.json", "--url", "https://example.com/", "--text", "x"], "cannot be used together"),
@@ -76,10 +77,6 @@ class TestAdd:
         assert (done.code, done.out) == (2, "")
         assert said in done.err
         assert Path("m.json").read_bytes() == before
-
-    def test_a_text_that_is_a_path(self, shell: Shell) -> None:
-        done = shell("add", "m.json", "--text", "b.txt")
-        assert (done.code, "'b.txt' is also the name of a file" in done.err) == (0, True)
 
 
 class TestWritingBack:
@@ -281,8 +278,7 @@ class TestSchemas:
     def test_schema_in_words(self, shell: Shell) -> None:
         schema = MessageBodySchema([(None, "text/*", True)])
         Path("s.json").write_text(schema.to_json())
-        assert shell("schema", "s.json").out == schema.describe() + "\n"
-        assert json.loads(shell("schema", "s.json", "--json").out) == schema.to_dicts()
+        assert shell("schema", "show", "s.json").out == schema.describe() + "\n"
 
     def test_many_bodies(self, shell: Shell) -> None:
         shell("infer", "m.json", "-o", "s.json")
@@ -303,7 +299,6 @@ class TestSchemas:
         assert json.loads(shell("digest", "n.json", "--json").out) == [
             {"body": "n.json", "digest": MessageBody().digest}
         ]
-        assert shell("digest", "m.json", "n.json", "--manifest").code == 2
 
 
 class TestPack:

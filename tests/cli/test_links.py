@@ -111,16 +111,6 @@ def test_lint_names_them(shell: Shell) -> None:
     assert "(warning link-dangles)" in shell("lint", "m.json").out
 
 
-def test_names_are_completed(shell: Shell) -> None:
-    from click.shell_completion import ShellComplete
-
-    from tests.commands import application
-
-    complete = ShellComplete(application, {}, "messagebody", "_MESSAGEBODY_COMPLETE")
-    found = complete.get_completions(["links", "m.json", "--to"], "so")
-    assert [each.value for each in found] == ["sources/1"]
-
-
 def test_mv_with_its_links(shell: Shell) -> None:
     assert shell("mv", "m.json", "sources", "sources/2026", "--relink", "-i").code == 0
     assert read().text == TEXT.replace("source:1", "source:2026/1")

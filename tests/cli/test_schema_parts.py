@@ -36,11 +36,8 @@ def test_a_part_with_a_file_of_json_schema(capsys: pytest.CaptureFixture[str]) -
         SchemaPart(None, "text/*"),
     ]
     capsys.readouterr()
-    assert run(["schema", "out.json"]) == 0
-    shown = capsys.readouterr().out
-    assert "inside is an object" in " ".join(shown.split())
     assert run(["schema", "show", "out.json"]) == 0
-    assert capsys.readouterr().out == shown
+    assert "inside is an object" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_part_with_a_model(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -296,7 +296,7 @@ COMMANDS: list[Any] = [
     ["ls", "m.json", "sources/*"], ["tree", "m.json"], ["cat", "--index", "0", "m.json"],
     ["cat", "m.json", "/sources/1"], ["digest", "m.json"], ["infer", "m.json"],
     ["validate", "--schema", "s.json", "m.json"], ["diff", "m.json", "n.json"],
-    ["schema", "s.json"], ["check", "s.json", "s.json"],
+    ["schema", "show", "s.json"], ["check", "s.json", "s.json"],
     ["lint", "s.json"], ["detect", "m.json"], ["verify", "m.json"],
     ["convert", "m.json"], ["--limit", "1 KiB", "ls", "m.json"], ["inline", "m.json"],
     ["registry", "pairs", "agents"], ["mv", "m.json", "/sources/1", "/x"],

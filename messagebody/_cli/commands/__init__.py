@@ -22,8 +22,8 @@ SECTIONS = {
     "Inspect": {
         "ls": Entry("bodies", "List parts."),
         "tree": Entry("bodies", "Show a body as a tree."),
-        "cat": Entry("bodies", "Print the content of parts."),
-        "digest": Entry("bodies", "Print the digest of bodies, or a manifest."),
+        "cat": Entry("bodies", "Print the content of parts, or write it to a file."),
+        "digest": Entry("bodies", "Print the digest of bodies."),
         "diff": Entry("bodies", "Show the parts in which two bodies differ."),
         "links": Entry("bodies", "List what the parts of a body say of each other."),
         "view": Entry("viewing", "Show a body as a page in a browser."),
@@ -38,7 +38,7 @@ SECTIONS = {
     },
     "Validate and compare": {
         "validate": Entry("schemas", "Validate bodies against a schema."),
-        "schema": Entry("schemas", "Describe a schema in words."),
+        "schema": Entry("schemas", "Describe a schema in words, or add a part to it."),
         "json-schema": Entry("schemas", "Print the JSON Schema of bodies or schemas, for editors."),
         "infer": Entry("schemas", "Print a schema that bodies are valid for."),
         "check": Entry(
@@ -51,7 +51,6 @@ SECTIONS = {
     "Use stores": {
         "offload": Entry("stores", "Move large parts to a store."),
         "inline": Entry("stores", "Bring referenced content back into the message."),
-        "fetch": Entry("stores", "Write one part to a file."),
         "verify": Entry("stores", "Verify the size and digest of every reference."),
         "present": Entry("stores", "Make a copy with signed links."),
         "migrate": Entry("stores", "Copy referenced content to another store."),
@@ -62,7 +61,6 @@ SECTIONS = {
         "detect": Entry("messages", "Print the format of a message."),
         "convert": Entry("converting", "Convert between a body and another system's message."),
         "formats": Entry("messages", "List the formats of messages, and what each can say."),
-        "envelope": Entry("messages", "Check, sign, verify and log other systems' envelopes."),
     },
     "Serve": {
         "serve": Entry("serving", "Serve messages over HTTP."),

@@ -10,8 +10,8 @@ import click
 
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.kinds import FILE, PATH, slashed
-from messagebody._cli.options import ANY_TYPE, NAME, PART
+from messagebody._cli.kinds import FILE, NAME, PATH, slashed
+from messagebody._cli.options import ANY_TYPE
 from messagebody._core import (
     MessageBody,
     Part,
@@ -28,13 +28,12 @@ from messagebody.rendering import (
     Palette,
     compared,
     cut,
-    directory_of,
     listing,
     paired,
     told_changes,
     tree,
 )
-from messagebody.storage import Resolver
+from messagebody.storage import Resolver, fetch
 
 
 @click.command
@@ -125,19 +124,12 @@ def described(index: int, part: Part) -> dict[str, Any]:
 
 @click.command
 @options.body
-@options.as_json
-def tree_command(body: str, *, as_json: bool) -> None:
+def tree_command(body: str) -> None:
     """Every part is shown with its size and content type.
 
     \b
       messagebody tree message.json
     """
-    if as_json:
-        parts = [described(index, part) for index, part in enumerate(inputs.read_body(body))]
-        named = directory_of((each["name"], each) for each in parts if each["name"] is not None)
-        unnamed = [each for each in parts if each["name"] is None]
-        terminal.say_json({"unnamed": unnamed, "named": named})
-        return
     # Standard input has no useful name.
     title = "" if body == "-" else escape(body, limit=200)
     lines = tree(
@@ -152,23 +144,39 @@ def tree_command(body: str, *, as_json: bool) -> None:
 @options.indexes
 @options.flag("--force", help="Write binary to a terminal too.")
 @options.references
+@options.output
 def cat_command(
-    body: str, names: tuple[str, ...], indexes: tuple[int, ...], resolver: Resolver, *, force: bool
-) -> None:
+    body: str, names: tuple[str, ...], indexes: tuple[int, ...], resolver: Resolver,
+    output: str | None, *, force: bool,
+) -> None:  # fmt: skip
     """Content is printed byte for byte. Without NAME, the unnamed text parts are printed.
+
+    With -o, one part is written to a file, in pieces, so it may have any size.
 
     \b
       messagebody cat message.json
       messagebody cat message.json charts/sales.png > sales.png
-      messagebody cat small.json video/talk.mp4 --allow s3://acme/agents/ | mpv -
+      messagebody cat small.json video/talk.mp4 --allow s3://acme/agents/ -o talk.mp4
     """
     message = inputs.read_body(body)
     parts = [inputs.part_named(message, name) for name in names]
     parts += [inputs.part_at(message, index) for index in indexes]
+    if output not in (None, "-"):
+        _write_file(parts, str(output), resolver)
+        return
     if not parts:
         _print_text(message, resolver)
     for part in parts:
         _write(part, part.read_bytes(resolver), force=force)
+
+
+def _write_file(parts: list[Part], output: str, resolver: Resolver) -> None:
+    if len(parts) != 1:
+        raise click.UsageError("-o writes one part: give its NAME or --index")
+    outputs.check_local(output)
+    outputs.check_output(output)
+    with outputs.progress("reading") as callback:
+        fetch(parts[0], output, resolver=resolver, callback=callback)
 
 
 def _print_text(body: MessageBody, resolver: Resolver) -> None:
@@ -206,10 +214,9 @@ def _escaped_bytes(text: str) -> bytes:
 
 @click.command
 @options.bodies
-@options.flag("--manifest", help="Print the data that is hashed, as JSON.")
 @options.as_json
 @options.servers
-def digest_command(bodies: tuple[str, ...], *, manifest: bool, as_json: bool) -> None:
+def digest_command(bodies: tuple[str, ...], *, as_json: bool) -> None:
     """A body has the same digest inline and offloaded.
 
     The digest covers order, names, content types, sizes and digests of the parts. It does not
@@ -219,11 +226,6 @@ def digest_command(bodies: tuple[str, ...], *, manifest: bool, as_json: bool) ->
       messagebody digest message.json
       messagebody digest messages/*.json
     """
-    if manifest and len(bodies) > 1:
-        raise click.UsageError("--manifest takes one BODY")
-    if manifest:
-        terminal.say_json(inputs.read_body(bodies[0]).manifest())
-        return
     # All are read before one is printed, so that an error leaves no half answer.
     found = {path: inputs.read_body(path).digest for path in bodies}
     if as_json:
@@ -289,7 +291,7 @@ _MOST_UNREAD: Final = 20
 
 @click.command
 @options.body
-@click.option("--to", type=PART, help="Only links that lead to this part.")
+@click.option("--to", type=PATH, help="Only links that lead to this part.")
 @options.flag("--dangling", help="Only links that lead to no part.")
 @options.as_json
 def links_command(body: str, to: str | None, *, dangling: bool, as_json: bool) -> ExitCode:
@@ -382,7 +384,7 @@ def rm_command(
 
 @click.command
 @click.argument("body", type=FILE)
-@click.argument("old", metavar="OLD", type=PART)
+@click.argument("old", metavar="OLD", type=PATH)
 @click.argument("new", type=PATH)
 @options.flag("--relink", help="Links and citations in all parts follow.")
 @options.outputs

@@ -1,14 +1,13 @@
 """Commands between files and bodies: add, pack, unpack."""
 
 import contextlib
-import os
 import shlex
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -18,7 +17,6 @@ from messagebody._cli.options import STORE_HELP
 from messagebody._core import MessageBody, count_of, escape, is_text, is_url, quote, redact_url
 from messagebody.archives.directory import pack, unpack
 from messagebody.errors import InvalidPart
-from messagebody.findings import iter_findings
 from messagebody.names import safe_name
 from messagebody.storage import inline, offload
 
@@ -60,7 +58,7 @@ def add_command(
     # Checked before anything is read, because reading may take long or wait for a pipe.
     _check_usage(body, files, text, url, name, unnamed=unnamed, new=new)
     _check_text(text, content_type)
-    message = MessageBody() if new else _read(body, files)
+    message = MessageBody() if new else inputs.read_body(body)
     # A separate body, so that only the new parts go to the store.
     added = MessageBody()
     with contextlib.ExitStack() as stack:
@@ -76,19 +74,6 @@ def add_command(
         # All or nothing: the body only changes after everything is read and stored.
         message += _stored(added, store, threshold)
     outputs.write_body(message, body, output, in_place=in_place)
-    for finding in iter_findings(added if not files else ()):
-        # What links mean, only the whole body shows.
-        if (warning := _WARNINGS.get(finding.check)) is not None:
-            terminal.warn(warning.format(text=quote(text or "")))
-
-
-def _read(body: str, files: tuple[str, ...]) -> MessageBody:
-    """Return the body to add to; say how one is made if there is none."""
-    if body != "-" and not is_url(body) and not os.path.lexists(body):
-        added = " ".join(map(shlex.quote, files)) or "…"
-        made = f"messagebody add --new {added} -o {shlex.quote(body)} makes a body"
-        raise click.UsageError(f"there is no file {quote(body)}; {made}")
-    return inputs.read_body(body)
 
 
 def _check_usage(
@@ -118,17 +103,6 @@ def _check_usage(
 def _check_text(text: str | None, content_type: str | None) -> None:
     if text is not None and content_type is not None and not is_text(content_type):
         raise click.UsageError(f"--text cannot have the content type {quote(content_type)}")
-
-
-_WARNINGS: Final = {
-    "text-is-a-path": (
-        "the text {text} is also the name of a file; without --text, the file is added"
-    ),
-    "text-is-a-name": "the text {text} looks like the name of a file, and there is no such file",
-    "text-is-a-url": "the text is a URL; --url adds a reference to what is behind it",
-    "type-disagrees": "the text does not have the stated content type",
-    "not-json": "the text does not have the stated content type",
-}
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from messagebody import bulk
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
 from messagebody._cli.executors import dask_client
-from messagebody._cli.kinds import FILE, PLACE, SIZE, store_url
+from messagebody._cli.kinds import FILE, PLACE, store_url
 from messagebody._cli.options import FORMAT, KNOWN_FORMATS
 from messagebody._core import escape, human_size
 from messagebody.adapters import BODY, Format, adapter
@@ -49,8 +49,6 @@ _SHARED: Final = (
                  help="Processes; 0 runs the job in this one.  [default: all cores]"),
     click.option("--dask", metavar="ADDRESS",
                  help="Run on a Dask cluster: tcp://scheduler:8786, or local."),
-    click.option("--shard-bytes", type=SIZE, default="64 MiB",
-                 help="Cut larger plain files."),
     options.flag("--fail-fast", help="Stop at the first bad line."),
     options.flag("--prune", help="Delete the results of sources that are not given any more."),
     options.flag("--json", "as_json",

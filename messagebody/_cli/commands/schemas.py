@@ -1,7 +1,6 @@
 """Commands for schemas: validation and comparison."""
 
 import json
-import os
 import sys
 from pathlib import Path
 from pkgutil import resolve_name
@@ -11,7 +10,6 @@ import click
 
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.guesses import meant_by
 from messagebody._cli.kinds import FILE, PATTERN
 from messagebody._cli.reports import answer, from_here, report_form
 from messagebody._cli.verdicts import Subject, lines_of, pair_lines, report_findings, report_pair
@@ -80,38 +78,22 @@ def _as_json(violations: list[Violation]) -> dict[str, Any]:
     return {"valid": not violations, "violations": found}
 
 
-class _ShowsByDefault(click.Group):
-    """A group whose command `show` may be left out."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; those that name no command, and stand for none, are for `show`."""
-        first = args[0] if args else ""
-        known = {*self.commands, *self.get_help_option_names(ctx)}
-        is_command = first in known or (meant_by(first, ctx) and not os.path.exists(first))  # noqa: PTH110
-        return super().parse_args(ctx, args if is_command else ["show", *args])
-
-
-@click.group("schema", cls=_ShowsByDefault)
+@click.group("schema")
 def schema_command() -> None:
     """The text describes a valid body, so that a person or a model can write one.
 
     \b
-      messagebody schema researcher.schema.json
+      messagebody schema show researcher.schema.json
       messagebody schema add researcher.schema.json --name report.json --content model.json -i
     """
 
 
 @schema_command.command("show")
 @click.argument("schema", default="-", type=FILE)
-@options.flag("--json", "as_json", help="Print the schema as JSON, formatted.")
 @options.servers
-def show_command(schema: str, *, as_json: bool) -> None:
+def show_command(schema: str) -> None:
     """Describe a schema in words."""
-    read = inputs.read_schema(schema)
-    if as_json:
-        terminal.say(read.to_json(indent=2))
-    else:
-        terminal.say_wrapped(read.describe().splitlines())
+    terminal.say_wrapped(inputs.read_schema(schema).describe().splitlines())
 
 
 @schema_command.command("add")

@@ -1,20 +1,17 @@
-"""Commands for stored content: offload, inline, fetch, verify, migrate, present."""
+"""Commands for stored content: offload, inline, verify, migrate, present."""
 
-import os
-from pathlib import Path
 from typing import Any
 
 import click
 
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.kinds import EXISTING_STORE, FILE, SIZE, TIME, TOKEN
-from messagebody._cli.options import ANY_TYPE, NAME, STORE_HELP
-from messagebody._core import MessageBody, Part, count_of, escape, human_size, quote
+from messagebody._cli.kinds import EXISTING_STORE, SIZE, TIME, TOKEN
+from messagebody._cli.options import ANY_TYPE, STORE_HELP
+from messagebody._core import MessageBody, count_of, escape, human_size, quote
 from messagebody.storage import (
     ReferenceFinding,
     Resolver,
-    fetch,
     inline,
     migrate,
     offload,
@@ -90,8 +87,8 @@ def offload_command(
 @options.references
 @options.outputs
 def inline_command(
-    body: str, names: str | None, resolver: Resolver, output: str | None, *,
-    everything: bool, in_place: bool,
+    body: str, names: str | None, resolver: Resolver, output: str | None, *, everything: bool,
+    in_place: bool,
 ) -> None:  # fmt: skip
     """The content of each reference is verified.
 
@@ -110,57 +107,6 @@ def inline_command(
             callback=callback,
         )  # fmt: skip
     outputs.write_body(result, body, output, in_place=in_place)
-
-
-@click.command
-@click.argument("body", type=FILE)
-@click.argument("name", required=False, type=NAME)
-@click.option("--index", type=int, help="The part by position, from 0, instead of a NAME.")
-@click.option(
-    "-o", "--output", metavar="FILE", help="The file; the last segment of NAME if not given."
-)
-@options.references
-def fetch_command(
-    body: str, name: str | None, index: int | None, output: str | None, resolver: Resolver
-) -> None:
-    """The content is verified, and the file is either complete or not written.
-
-    A large part is copied in pieces. Without -o, no file is replaced.
-
-    \b
-      messagebody fetch small.json video/talk.mp4 --allow s3://bucket/prefix
-      messagebody fetch small.json --index 3 -o talk.mp4 --allow ./store
-    """
-    part = _part(inputs.read_body(body), name, index)
-    # Standard output can't take back wrong content, so it is verified first.
-    if output == "-":
-        outputs.write_out(part.read_bytes(resolver))
-        return
-    path = Path(output) if output is not None else _unused(part)
-    outputs.check_output(str(path))
-    with outputs.progress("reading") as callback:
-        fetch(part, path, resolver=resolver, callback=callback)
-    terminal.remark(f"{path}: {human_size(path.stat().st_size)}")
-
-
-def _part(body: MessageBody, name: str | None, index: int | None) -> Part:
-    if name is not None and index is None:
-        return inputs.part_named(body, name)
-    if index is not None and name is None:
-        return inputs.part_at(body, index)
-    raise click.UsageError("give either the NAME of a part or its --index")
-
-
-def _unused(part: Part) -> Path:
-    if part.path is None:
-        raise click.UsageError("the part has no name: give the file to write with -o FILE")
-    path = Path(part.path.name)
-    # The sender chose the name, so an existing file with that name may belong to the user.
-    if os.path.lexists(path):
-        raise click.UsageError(f"{quote(str(path))} exists; -o FILE replaces a file")
-    if path.name.startswith("."):
-        raise click.UsageError(f"{quote(str(path))} would be a hidden file; -o FILE writes it")
-    return path
 
 
 @click.command

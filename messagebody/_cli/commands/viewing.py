@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 
 from messagebody._cli import inputs, options, outputs, terminal
-from messagebody._cli.kinds import FILE, SIZE
+from messagebody._cli.kinds import EXISTING_STORE, FILE, SIZE
 from messagebody._cli.options import FORMAT
 from messagebody._core import escape, human_size
 from messagebody.adapters import (
@@ -45,7 +45,10 @@ _SAID: Final = 20
 @click.option(
     "--thread", metavar="ID", help="The thread of a LangGraph database, if it has several."
 )
-@options.langgraph_store
+@click.option(
+    "--store", type=EXISTING_STORE,
+    help="Where a LangGraph database keeps large contents: a URL or a directory.",
+)  # fmt: skip
 @click.option("--schema", type=FILE, help="Show at each part how it breaks this schema.")
 @click.option(
     "--against", metavar="OLD", type=FILE, help="Show new and changed parts since this body."
