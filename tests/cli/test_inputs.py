@@ -42,7 +42,6 @@ READERS: list[tuple[str, list[str]]] = [
     ("m.json", ["view", "m.json", "-o", "OUT"]),
     ("schema.json", ["view", "m.json", "--schema", "schema.json", "-o", "OUT"]),
     ("small.json", ["view", "m.json", "--against", "small.json", "-o", "OUT"]),
-    ("run/1.json", ["view", "run", "-o", "OUT"]),
     ("run/1.json", ["view", "run/1.json", "-o", "OUT"]),
     ("OBJECT", ["view", "small.json", "--allow", "store", "-o", "OUT"]),
     ("m.json", ["infer", "m.json", "-o", "OUT"]),
