@@ -15,15 +15,13 @@ import duckdb
 import fsspec
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.fs
 import pytest
-import xarray
 import zarr
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from PIL import Image
-from pyarrow import dataset, parquet
+from pyarrow import dataset
 
 from messagebody import MessageBody, Part
 from messagebody.errors import UnsafeReference
@@ -43,25 +41,6 @@ def body() -> MessageBody:
 
 
 class TestPandas:
-    def test_csv_both_ways(self, body: MessageBody) -> None:
-        options = {"body": body}
-        frame = pd.read_csv("messagebody:///data/rides.csv", storage_options=options)
-        assert (len(frame), frame["rides"].sum()) == (DAYS, TOTAL)
-        wet = frame[frame["rain_mm"] > 5]
-        wet.to_csv("messagebody:///data/wet.csv", index=False, storage_options=options)
-        with body.fs.open("/data/wet.csv") as file:
-            assert pd.read_csv(file).equals(wet.reset_index(drop=True))
-        assert body["/data/wet.csv"].content_type == "text/csv"
-
-    @pytest.mark.parametrize("kind", ["json", "parquet", "feather", "pickle"])
-    def test_other_formats_both_ways(self, body: MessageBody, kind: str) -> None:
-        url, options = f"messagebody:///data/rides.{kind}", {"body": body}
-        frame = pd.read_csv(io.BytesIO(RIDES))
-        getattr(frame, f"to_{kind}")(url, storage_options=options)
-        again = getattr(pd, f"read_{kind}")(url, storage_options=options)
-        assert again["rides"].tolist() == frame["rides"].tolist()
-        assert body.list("/data/rides.*")[1].name == f"/data/rides.{kind}"
-
     @pytest.mark.parametrize("kind", ["csv", "json", "parquet", "pickle"])
     def test_a_refused_reference_is_named(self, kind: str) -> None:
         """Also where pandas asks a second time, with an option of S3."""
@@ -76,10 +55,6 @@ class TestPandas:
             with pytest.raises(TypeError, match="unexpected options: 'key'"):
                 read("messagebody:///t/a", storage_options={"body": body, "key": "x"})
 
-    def test_a_message_file_by_url(self, document: Path) -> None:
-        url = f"messagebody:///data/rides.csv::file://{document}"
-        assert pd.read_csv(url)["rides"].sum() == TOTAL
-
     def test_a_write_that_nothing_would_keep_is_refused(self, document: Path) -> None:
         url, before = f"messagebody:///new.csv::file://{document}", document.read_bytes()
         frame = pd.read_csv(io.BytesIO(RIDES))
@@ -91,20 +66,8 @@ class TestPandas:
         frame.to_csv(url, storage_options={"messagebody": {"autosave": True}})
         assert "/new.csv" in MessageBody.from_json(document.read_bytes())
 
-    def test_text_for_a_live_body(self, body: MessageBody) -> None:
-        frame = pd.read_csv(body.fs.url("/data/rides.csv"))
-        frame.to_parquet(body.fs.url("/data/rides.parquet"))
-        assert pd.read_parquet(body.fs.url("/data/rides.parquet"))["rides"].sum() == TOTAL
-
-    def test_partitions(self, body: MessageBody) -> None:
-        options = {"body": body, "quoted_names": True}
-        frame = pd.read_csv(io.BytesIO(RIDES)).assign(kind=lambda rows: rows["rain_mm"] > 5)
-        frame.to_parquet("messagebody:///p", partition_cols=["kind"], storage_options=options)
-        assert len(body.list("/p/kind_3Dtrue/*")) == 1
-        again = pd.read_parquet("messagebody:///p", storage_options=options)
-        assert (again["rides"].sum(), again["kind"].nunique()) == (TOTAL, 2)
-
-    def test_columns_that_look_like_quoted_names(self) -> None:
+    def test_partitions(self) -> None:
+        """The names of columns and their values may look like quoted names."""
         options = {"body": MessageBody(), "quoted_names": True}
         frame = pd.DataFrame({"year_2024": ["a_20", "a "], "rides": [1, 2]})
         frame.to_parquet("messagebody:///p", partition_cols=["year_2024"], storage_options=options)
@@ -133,33 +96,8 @@ class TestPyarrow:
         assert found.count_rows() == DAYS
         assert wet.num_rows == pd.read_csv(io.BytesIO(RIDES)).query("rain_mm > 5").shape[0]
 
-    def test_a_table_of_some_columns(self, body: MessageBody) -> None:
-        table = pa.table({"rides": [1, 2], "rain_mm": [0.5, 0.0]})
-        with body.fs.open("/t.parquet", "wb") as file:
-            parquet.write_table(table, file)
-        read = parquet.read_table("/t.parquet", filesystem=body.fs, columns=["rides"])
-        assert read.to_pydict() == {"rides": [1, 2]}
-
 
 class TestDuckDB:
-    @pytest.mark.leaf("views")
-    def test_select_and_copy(self, body: MessageBody) -> None:
-        with duckdb.connect() as connection:
-            connection.register_filesystem(body.fs)
-            total = connection.sql("SELECT sum(rides) FROM 'messagebody:///data/rides.csv'")
-            assert total.fetchall() == [(TOTAL,)]
-            wet = "SELECT * FROM 'messagebody:///data/rides.csv' WHERE rain_mm > 5"
-            connection.sql(f"COPY ({wet}) TO 'messagebody:///wet.parquet' (FORMAT parquet)")
-            found = connection.sql("SELECT count(*) FROM 'messagebody:///wet.parquet'").fetchall()
-        assert found == [(len(pd.read_parquet(body.path("/wet.parquet").open("rb"))),)]
-
-    def test_a_glob_of_parts(self, body: MessageBody) -> None:
-        body.add(RIDES, name="/data/again.csv")
-        with duckdb.connect() as connection:
-            connection.register_filesystem(body.fs)
-            found = connection.sql("SELECT count(*) FROM 'messagebody:///data/*.csv'").fetchall()
-        assert found == [(2 * DAYS,)]
-
     def test_several_bodies_in_one_connection(self, body: MessageBody) -> None:
         other = MessageBody()
         other.add("date,rides\n2025-04-01,5\n", name="/data/rides.csv")
@@ -277,16 +215,6 @@ os._exit(0)
         assert self.rides(MessageBody.from_json(document.read_bytes()), tmp_path) == 2000
 
 
-def test_polars_both_ways(body: MessageBody) -> None:
-    with body.fs.open("/data/rides.csv") as file:
-        frame = pl.read_csv(file)
-    assert frame["rides"].sum() == TOTAL
-    with body.fs.open("/data/rides.parquet", "wb") as file:
-        frame.write_parquet(file)
-    with body.fs.open("/data/rides.parquet") as file:
-        assert pl.read_parquet(file).equals(frame)
-
-
 def zarr_store(body: MessageBody, path: str, **options: Any) -> Any:
     filesystem = AsyncFileSystemWrapper(body.filesystem(**options), asynchronous=True)
     return zarr.storage.FsspecStore(filesystem, path=path)
@@ -311,23 +239,6 @@ class TestZarr:
         read = zarr.open_array(zarr_store(again, "/chart"), mode="r")
         assert (read[10:20, 30:40] == values[10:20, 30:40]).all()
         assert (read[:] == values).all()
-
-    def test_xarray(self, body: MessageBody) -> None:
-        frame = pd.read_csv(io.BytesIO(RIDES), index_col="date")
-        rides = xarray.Dataset.from_dataframe(frame)
-        rides.to_zarr(zarr_store(body, "/rides"), consolidated=False)
-        read = xarray.open_zarr(zarr_store(body, "/rides"), consolidated=False)
-        assert int(read["rides"].sum()) == TOTAL
-        assert int(read.sel(date="2025-04-02")["rides"]) == frame.loc["2025-04-02", "rides"]
-
-
-def test_pillow_both_ways(body: MessageBody) -> None:
-    with body.fs.open("/charts/rides.png") as file, Image.open(file) as chart:
-        size = chart.size
-        with body.fs.open("/charts/rides.jpg", "wb") as target:
-            chart.convert("RGB").save(target, format="JPEG")
-    with Image.open(io.BytesIO(body["/charts/rides.jpg"].read_bytes())) as again:
-        assert (again.size, body["/charts/rides.jpg"].content_type) == (size, "image/jpeg")
 
 
 class TestDask:

@@ -1,7 +1,6 @@
 """Writes that nothing would keep: refused, never forgotten."""
 
 import errno
-import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -13,15 +12,12 @@ from upath import UPath
 
 from messagebody import MessageBody, Part
 from messagebody.filesystem import MessageBodyFileSystem
+from tests.filesystem.failing import failing
 
 
 @pytest.fixture
 def body() -> MessageBody:
     return MessageBody([Part("one", name="/1.txt"), Part("two", name="/data/2.txt")])
-
-
-def refused(number: int) -> Any:
-    return pytest.raises(OSError, check=lambda error: error.errno == number)
 
 
 def names_in(document: Path) -> list[str]:
@@ -71,7 +67,7 @@ def test_a_document_is_not_written_where_half_of_it_could_stay(tmp_path: Path) -
 
 def test_no_local_file_has_a_null_byte_in_its_name(tmp_path: Path) -> None:
     fs = MessageBody([Part("x", name="/_00"), Part("y", name="/ok")]).filesystem(quoted_names=True)
-    with refused(errno.EINVAL):
+    with failing(errno.EINVAL):
         fs.get("/", str(tmp_path), recursive=True)
     assert [*tmp_path.iterdir()] == []
 
@@ -88,7 +84,7 @@ class TestDocuments:
         self, write: Callable[[str], Any], document: Path
     ) -> None:
         before = document.read_bytes()
-        with refused(errno.EROFS):
+        with failing(errno.EROFS):
             write(f"messagebody:///new::file://{document}")
         assert document.read_bytes() == before
 
@@ -112,9 +108,9 @@ class TestDocuments:
         before = fs.body.copy()
         document.unlink()
         document.parent.rmdir()
-        with refused(errno.ENOENT):
+        with failing(errno.ENOENT):
             fs.pipe_file("/new", b"")
-        with refused(errno.ENOENT):
+        with failing(errno.ENOENT):
             fs.mv("/data", "/moved", recursive=True)
         assert fs.body == before
 
@@ -126,11 +122,11 @@ class TestDocuments:
         for name in ("/mine", "/mine2"):
             with one.transaction:
                 one.pipe_file(name, b"")
-        with refused(errno.ESTALE), two.transaction:
+        with failing(errno.ESTALE), two.transaction:
             two.pipe_file("/theirs", b"")
         assert names_in(document) == ["/1.txt", "/data/2.txt", "/mine", "/mine2"]
         assert "/theirs" not in two.body
-        with refused(errno.ESTALE):
+        with failing(errno.ESTALE):
             two.save()
 
     def test_live_bodies_have_none(self, body: MessageBody) -> None:
@@ -160,26 +156,21 @@ class TestCopies:
     def test_a_copy_of_a_live_body_is_read_only(self, body: MessageBody) -> None:
         copy = pickle.loads(pickle.dumps(body.fs))
         assert copy.cat_file("/1.txt") == b"one"
-        with refused(errno.EROFS):
+        with pytest.raises(TypeError, match="live body"):
+            body.fs.to_json()
+        with failing(errno.EROFS):
             copy.pipe_file("/new", b"")
-        with refused(errno.EROFS):
+        with failing(errno.EROFS):
             copy.open("/new", "wb")
-        with refused(errno.EROFS):
+        with failing(errno.EROFS):
             copy.put_file(__file__, "/new")
 
     def test_a_copy_over_a_document_is_read_only(self, document: Path) -> None:
         fs = MessageBodyFileSystem(fo=str(document), autosave=True)
         copy = pickle.loads(pickle.dumps(fs))
         assert copy.body == fs.body
-        with refused(errno.EROFS), copy.transaction:
+        with failing(errno.EROFS), copy.transaction:
             copy.pipe_file("/new", b"")
-
-    def test_json_says_what_was_asked_for(self, document: Path) -> None:
-        fs = MessageBodyFileSystem(fo=str(document), autosave=True)
-        assert json.loads(fs.to_json())["autosave"] is True
-        again = MessageBodyFileSystem.from_json(fs.to_json())
-        again.pipe_file("/new", b"")
-        assert "/new" in names_in(document)
 
 
 class TestIdentity:
@@ -188,12 +179,6 @@ class TestIdentity:
         assert body.filesystem() is not body.filesystem()
         assert body.copy().fs is not body.fs
         assert body.fs.body is body
-
-    def test_a_transaction_rolls_back(self, body: MessageBody) -> None:
-        with pytest.raises(ZeroDivisionError), body.fs.transaction:  # noqa: PT012
-            body.fs.pipe_file("/new", b"")
-            raise ZeroDivisionError
-        assert "/new" not in body
 
     def test_nothing_is_made_of_the_text_of_a_body(
         self, body: MessageBody, monkeypatch: pytest.MonkeyPatch
@@ -219,22 +204,6 @@ class TestValues:
     def test_what_holds_bytes(self, body: MessageBody, value: Any) -> None:
         body.fs.pipe_file("/new", value)
         assert body["/new"].read_bytes() == b"xy"
-
-
-def test_a_transaction_is_of_its_thread(body: MessageBody) -> None:
-    """Nobody else's write waits for a commit, or is forgotten with it."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    with (  # noqa: PT012
-        ThreadPoolExecutor(1) as pool,
-        pytest.raises(ZeroDivisionError),
-        body.fs.transaction,
-    ):
-        body.fs.pipe_file("/mine", b"")
-        pool.submit(body.fs.pipe_file, "/theirs", b"").result()
-        assert "/theirs" in body
-        raise ZeroDivisionError
-    assert body.names() == ["/1.txt", "/data/2.txt", "/theirs"]
 
 
 @pytest.mark.parametrize("first", ["outer", "inner"])
@@ -267,13 +236,13 @@ class TestMovedFiles:
         file.write(b"new")
         file.close()
         body.fs.mv("/a", "/b")
-        with pytest.raises(OSError, check=lambda error: error.errno == errno.ESTALE):
+        with failing(errno.ESTALE):
             file.commit()
         assert [(part.name, part.text) for part in body] == [("/b", "old")]
 
     def test_a_file_of_a_transaction(self) -> None:
         body = MessageBody([Part("old", name="/a")])
-        stale = pytest.raises(OSError, check=lambda error: error.errno == errno.ESTALE)
+        stale = failing(errno.ESTALE)
         with stale, body.fs.transaction, body.fs.open("/a", "wb") as file:
             file.write(b"new")
             body.move("/a", "/b")

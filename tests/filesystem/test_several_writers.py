@@ -15,10 +15,7 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.filesystem import MessageBodyFileSystem
-
-
-def refused(number: int) -> Any:
-    return pytest.raises(OSError, check=lambda error: error.errno == number)
+from tests.filesystem.failing import failing
 
 
 def write(document: str, number: int) -> str | None:
@@ -131,7 +128,7 @@ class TestForks:
         fs = MessageBodyFileSystem(f"file://{document}", autosave=True)
         assert self.in_a_fork(partial(fs.pipe_file, "/n", b"1")) == 0
         assert MessageBody.load(document).names() == ["/n"]
-        with refused(errno.ESTALE):
+        with failing(errno.ESTALE):
             fs.pipe_file("/m", b"2")
 
 

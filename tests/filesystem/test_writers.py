@@ -12,15 +12,12 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.filesystem import MessageBodyFileSystem
+from tests.filesystem.failing import failing
 
 
 @pytest.fixture
 def body() -> MessageBody:
     return MessageBody([Part("0123456789", name="/a.txt"), Part("b", name="/b")])
-
-
-def stale() -> Any:
-    return pytest.raises(OSError, check=lambda error: error.errno == errno.ESTALE)
 
 
 class TestTwoHandles:
@@ -30,7 +27,7 @@ class TestTwoHandles:
         second.seek(8)
         second.write(b"XX")
         first.close()
-        with stale():
+        with failing(errno.ESTALE):
             second.close()
         assert body["/a.txt"].text == "FIRST56789"
         assert second.closed
@@ -43,7 +40,7 @@ class TestTwoHandles:
             file.flush()
             body.fs.pipe_file("/a.txt", b"others")
             file.write(b"three")
-            with stale():
+            with failing(errno.ESTALE):
                 file.flush()
             file.discard()
         assert body["/a.txt"].text == "others"
@@ -52,7 +49,7 @@ class TestTwoHandles:
         file = body.fs.open("/a.txt", "r+")
         file.write("text")
         body["/a.txt"] = "others"
-        with stale():
+        with failing(errno.ESTALE):
             file.close()
         assert body["/a.txt"].text == "others"
 
@@ -70,7 +67,7 @@ class TestTwoHandles:
         assert "/a.txt" not in body
 
     def test_in_a_transaction(self, body: MessageBody) -> None:
-        with stale(), body.fs.transaction:
+        with failing(errno.ESTALE), body.fs.transaction:
             body.fs.pipe_file("/c", b"")
             for content in (b"one", b"two"):
                 with body.fs.open("/a.txt", "r+b") as file:
@@ -96,7 +93,7 @@ class TestTwoHandles:
         file.truncate(3)
         file.write(b"new")
         body.fs.pipe_file("/a.txt", b"others")
-        with stale():
+        with failing(errno.ESTALE):
             file.close()
         assert body["/a.txt"].text == "others"
 
@@ -108,7 +105,7 @@ def test_what_is_gone_does_not_come_back(body: MessageBody, act: str, mode: str)
     file = fs.open("/a.txt", mode)
     file.write(b"lost")
     fs.rm("/a.txt") if act == "rm" else fs.mv("/a.txt", "/moved")
-    with stale():
+    with failing(errno.ESTALE):
         file.close()
     assert "/a.txt" not in body
     assert act == "rm" or body["/moved"].text == "0123456789"
