@@ -1,6 +1,8 @@
-"""Hypothesis strategies for JSON values, envelopes, chats and bodies."""
+"""Messages of the vectors, and strategies for JSON values, envelopes, chats and bodies."""
 
+import json
 import string
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
@@ -8,6 +10,22 @@ from hypothesis import strategies as st
 from messagebody import MessageBody, Part
 from messagebody.envelopes.agents_api import SCHEMA, TYPES
 from messagebody.errors import InvalidPart
+
+_VECTORS = Path(__file__).parents[1] / "vectors"
+
+
+def vectors(name: str) -> Any:
+    """Return what a file of vectors holds: its value, or the values of its lines."""
+    text = (_VECTORS / name).read_text(encoding="utf-8")
+    # Not splitlines: rows hold U+2028.
+    lines = name.endswith(".jsonl")
+    return [json.loads(line) for line in text.split("\n") if line] if lines else json.loads(text)
+
+
+BASES: dict[str, list[dict[str, Any]]] = vectors("sentient_bases.json")["bases"]
+"""Chains of Sentient messages."""
+SENTIENT = BASES["full4"][3]
+OLYMPUS: dict[str, Any] = vectors("olympus_schema.jsonl")[0]["input"]
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 SCALARS = (

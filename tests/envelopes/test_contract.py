@@ -6,7 +6,6 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +15,8 @@ from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody.adapters import Converted, Envelope, adapter, converted_each, register
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding, validator_of, verdict_of
+from tests.envelopes.shapes import BASES, OLYMPUS
 
-VECTORS = Path(__file__).parents[1] / "vectors"
-FIRST_LINE = (VECTORS / "olympus_schema.jsonl").read_text(encoding="utf-8").split("\n")[0]
-BASES = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]
 FILES = [{"url": f"https://example.com/{number}.png"} for number in range(3)]
 
 
@@ -101,7 +98,7 @@ MESSAGES: dict[str, Any] = {
     },
     "channel": {"agent": "demo", "message": "Look!", "attachments": FILES},
     "olympus": {
-        **json.loads(FIRST_LINE)["input"],
+        **OLYMPUS,
         "context_attachments": [{"type": "plan", "path": each["url"]} for each in FILES],
     },
     "sentient": BASES["ex1"][0],

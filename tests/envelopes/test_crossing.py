@@ -4,7 +4,6 @@ import copy
 import itertools
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,21 +14,16 @@ from messagebody.envelopes import olympus as olympus_format
 from messagebody.envelopes import sentient as sentient_format
 from messagebody.prompts import Reader, to_prompt
 from tests.effort import one_in
+from tests.envelopes.shapes import BASES, vectors
 
-VECTORS = Path(__file__).parents[1] / "vectors"
 PICTURE = {"url": "https://example.com/a.png", "mime_type": "image/png"}
 CANARY = "CANARY"
 FORMATS = [name for name in adapter_names() if isinstance(adapter(name),
                                                           Format)]  # fmt: skip
 
 
-def rows(file: str) -> list[Any]:
-    text = (VECTORS / file).read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
-
-
 def agents_api() -> Iterator[Any]:
-    for row in json.loads((VECTORS / "agentsapi_normalize.json").read_text()):
+    for row in vectors("agentsapi_normalize.json"):
         output = row.get("output")
         is_message = isinstance(output, dict) and output.get("schema") == "agents-api.message"
         if is_message and not row.get("tagged_input"):
@@ -48,14 +42,13 @@ def channel() -> Iterator[Any]:
 
 
 def olympus() -> Iterator[Any]:
-    for row in rows("olympus_schema.jsonl"):
+    for row in vectors("olympus_schema.jsonl"):
         if isinstance(row["input"], dict) and row.get("strict_valid", row.get("valid")):
             yield row["input"]
 
 
 def sentient() -> Iterator[Any]:
-    bases = json.loads((VECTORS / "sentient_bases.json").read_text())["bases"]
-    yield from itertools.chain.from_iterable(bases.values())
+    yield from itertools.chain.from_iterable(BASES.values())
 
 
 # Content, and the members without which an adapter reads another message.

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,12 +18,11 @@ from messagebody.envelopes import agents_api, channel, olympus, sentient
 from messagebody.errors import EnvelopeError, MessageBodyError
 from tests.effort import examples, one_in
 from tests.envelopes.olympus_policy import POLICY
-from tests.envelopes.shapes import JSON
+from tests.envelopes.shapes import JSON, vectors
 
 DEEP = 10_000
 DEEPER_THAN_THE_STACK = 1_500  # at every place: 10,000 levels each would take a minute
 SECRET = bytes(range(32))
-VECTORS = Path(__file__).parents[1] / "vectors"
 
 Reader = Callable[[Any], object]
 
@@ -119,7 +117,7 @@ EXTERNAL = {
     "raw": {"a": 1},
     "from_self": False,
 }
-OLYMPUS = json.loads((VECTORS / "olympus_schema.jsonl").read_text().splitlines()[0])["input"]
+OLYMPUS = vectors("olympus_schema.jsonl")[0]["input"]
 OLYMPUS["authentication"] = {
     "sender_persona": OLYMPUS["envelope"]["source_agent"],
     "sender_task_id": "t",
@@ -130,7 +128,7 @@ OLYMPUS["authentication"] = {
 OLYMPUS["context_attachments"] = [
     {"type": "plan", "path": "https://e.com/plan.md", "hash": "sha256:" + "0" * 64, "section": "a"}
 ]
-SENTIENT = json.loads((VECTORS / "sentient_examples.json").read_text())[1]
+SENTIENT = vectors("sentient_examples.json")[1]
 MESSAGES = {
     "agents-api": ENVELOPE,
     "channel": CHAT_INPUT,

@@ -1,8 +1,6 @@
 """The interpreter of the envelopes' schemas, against the library that is made for them."""
 
 import copy
-import json
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -13,11 +11,8 @@ from hypothesis import strategies as st
 from messagebody.envelopes._json_schema import closed, iter_violations
 from messagebody.envelopes.sentient._shape import SCHEMA
 from messagebody.findings import pointer
+from tests.envelopes.shapes import SENTIENT
 
-VECTORS = Path(__file__).parents[1] / "vectors"
-MESSAGE = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"][
-    "full4"
-][3]
 LIBRARY = jsonschema.Draft202012Validator(SCHEMA)
 # No floats: to JSON Schema 1.0 is an integer, in these formats it is not.
 THINGS: list[Any] = [None, 0, -1, 7, "", "x", "pending", [], {}, [7], [{}], {"a": 1}, True, False]
@@ -26,7 +21,7 @@ THINGS: list[Any] = [None, 0, -1, 7, "", "x", "pending", [], {}, [7], [{}], {"a"
 @given(st.data())
 def test_verdicts_and_places_are_those_of_the_library(data: st.DataObject) -> None:
     """A message with members replaced, gone or new fails the same keywords at the same places."""
-    message = copy.deepcopy(MESSAGE)
+    message = copy.deepcopy(SENTIENT)
     for _ in range(data.draw(st.integers(0, 5))):
         holder: Any = message
         while True:

@@ -1,22 +1,19 @@
 """Verdicts: an error makes a message invalid, and a warning is told and does not."""
 
 import copy
-import json
-from pathlib import Path
+import inspect
 from typing import Any
 
 import pytest
 
-from messagebody.envelopes import agents_api, channel, sentient
+from messagebody.envelopes import agents_api, channel, olympus, sentient
 from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding, Severity, validator_of, verdict_of
-
-VECTORS = Path(__file__).parents[1] / "vectors"
-STEP = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]["ex1"][0]
+from tests.envelopes.shapes import BASES
 
 
 def with_short_path() -> Any:
-    message = copy.deepcopy(STEP)
+    message = copy.deepcopy(BASES["ex1"][0])
     message["audit"]["governance_files_consulted"] = ["audit.md"]
     return message
 
@@ -45,3 +42,8 @@ def test_an_error_is_raised_with_the_warnings() -> None:
         assert [*caught.value.findings] == found
     assert verdict_of(lambda: said[:1])()
     validator_of(lambda: said[:1])()
+
+
+def test_a_verdict_takes_the_arguments_of_its_findings() -> None:
+    (message, strict) = inspect.signature(olympus.is_valid).parameters
+    assert (message, strict) == tuple(inspect.signature(olympus.iter_findings).parameters)

@@ -2,19 +2,18 @@
 
 import base64
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from messagebody.envelopes import agents_api
 from messagebody.errors import EnvelopeError
+from tests.envelopes.shapes import vectors
 
-VECTORS = Path(__file__).parents[2] / "vectors"
 ROWS: list[dict[str, Any]] = [
     row
     for name in ("agentsapi_normalize.json", "agentsapi_to_provider.json")
-    for row in json.loads((VECTORS / name).read_text())
+    for row in vectors(name)
 ]
 OPERATIONS = {
     "normalize": agents_api.normalize,

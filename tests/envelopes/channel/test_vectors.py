@@ -2,16 +2,15 @@
 
 import json
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from messagebody.envelopes import channel
 from messagebody.errors import EnvelopeError
+from tests.envelopes.shapes import vectors
 
-VECTORS = Path(__file__).parents[2] / "vectors"
-ROWS: list[dict[str, Any]] = json.loads((VECTORS / "agentsapi_channel.json").read_text())
+ROWS: list[dict[str, Any]] = vectors("agentsapi_channel.json")
 
 
 class Demo(channel.Channel):

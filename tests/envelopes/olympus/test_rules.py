@@ -326,17 +326,6 @@ class TestSigning:
         with pytest.raises(EnvelopeError):
             olympus.sign(envelope(**changes), SECRET, profile=profile)
 
-    @pytest.mark.parametrize("profile", list(olympus.SigningProfile))
-    def test_bottomless_values_are_refused(self, profile: str) -> None:
-        value: Any = 1
-        for _ in range(10_000):
-            value = {"a": value}
-        deep = envelope(protocol_message__payload=value)
-        for call in (olympus.sign, olympus.verify):
-            with pytest.raises(EnvelopeError, match="100 levels"):
-                call(deep, SECRET, profile=profile)
-        assert [f.check for f in olympus.iter_findings(deep)] == ["json"]
-
     def test_huge_integers_have_no_valid_signature(self) -> None:
         huge = envelope(protocol_message__payload={"n": 10**20})
         result = olympus.verify(huge, SECRET, signature="0" * 64)
@@ -345,13 +334,6 @@ class TestSigning:
         with pytest.raises(EnvelopeError):
             olympus.sign(huge, SECRET)
         assert olympus.sign(huge, SECRET, profile="upstream-5field")
-
-    @pytest.mark.parametrize("profile", list(olympus.SigningProfile))
-    def test_integers_nobody_can_print_are_refused(self, profile: str) -> None:
-        huge = envelope(protocol_message__payload={"n": 10**5_000})
-        for call in (olympus.sign, olympus.verify):
-            with pytest.raises(EnvelopeError):
-                call(huge, SECRET, profile=profile)
 
     @pytest.mark.parametrize("gone", ["envelope", "protocol_message"])
     @pytest.mark.parametrize("profile", list(olympus.SigningProfile))

@@ -2,7 +2,6 @@
 
 import base64
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,15 +9,11 @@ import pytest
 from messagebody.envelopes import olympus
 from messagebody.errors import EnvelopeError
 from tests.envelopes.olympus_policy import POLICY
-
-VECTORS = Path(__file__).parents[2] / "vectors"
+from tests.envelopes.shapes import vectors
 
 
 def rows(name: str) -> list[Any]:
-    text = (VECTORS / f"olympus_{name}.jsonl").read_text(encoding="utf-8")
-    # Not splitlines: rows hold U+2028.
-    found = [json.loads(line) for line in text.split("\n") if line]
-    return [pytest.param(row, id=row["id"]) for row in found]
+    return [pytest.param(row, id=row["id"]) for row in vectors(f"olympus_{name}.jsonl")]
 
 
 @pytest.mark.parametrize("row", rows("schema"))

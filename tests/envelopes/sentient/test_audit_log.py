@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from messagebody.envelopes import sentient
 from messagebody.errors import EnvelopeError
+from tests.envelopes.shapes import vectors
 
-VECTORS = Path(__file__).parents[2] / "vectors"
-EXAMPLES = json.loads((VECTORS / "sentient_examples.json").read_text(encoding="utf-8"))
+EXAMPLES = vectors("sentient_examples.json")
 DAY = "2026-01-27"
 NOW = datetime(2026, 5, 25, 23, 59, tzinfo=UTC)
 # What ends a line, for one reader or another, or reorders what is read.

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from messagebody.envelopes import sentient
+from tests.envelopes.shapes import BASES, vectors
 
-VECTORS = Path(__file__).parents[2] / "vectors"
-BASES = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]
-EXAMPLES = json.loads((VECTORS / "sentient_examples.json").read_text(encoding="utf-8"))
+EXAMPLES = vectors("sentient_examples.json")
 
 
 def patched(base: Any, patch: list[dict[str, Any]]) -> Any:
@@ -38,9 +37,7 @@ def patched(base: Any, patch: list[dict[str, Any]]) -> Any:
 
 
 def chain_rows() -> list[Any]:
-    text = (VECTORS / "sentient_chains.jsonl").read_text(encoding="utf-8")
-    found = [json.loads(line) for line in text.split("\n") if line]
-    return [pytest.param(row, id=row["id"]) for row in found]
+    return [pytest.param(row, id=row["id"]) for row in vectors("sentient_chains.jsonl")]
 
 
 @pytest.mark.parametrize("row", chain_rows())
@@ -77,8 +74,7 @@ class TestChainRows:
 
 
 def log_rows() -> list[Any]:
-    found = json.loads((VECTORS / "sentient_audit_log.json").read_text(encoding="utf-8"))
-    return [pytest.param(row, id=row["id"]) for row in found]
+    return [pytest.param(row, id=row["id"]) for row in vectors("sentient_audit_log.json")]
 
 
 @pytest.mark.parametrize("row", log_rows())
