@@ -98,7 +98,7 @@ LEAF_DOORS = {
     "boto3": {"s3/_client.py"},
     "botocore": {"s3/"},
     "click": {"_cli/"},
-    "distributed": {"_cli/executors.py"},
+    "distributed": {"_cli/commands/bulk.py"},
     "mfusepy": {"views/_mount.py"},
     "google": {"adapters/_vocabulary/values.py", "frameworks/a2a_sdk.py"},
     "jsonschema_rs": {"schema/_library.py"},

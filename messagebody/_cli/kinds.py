@@ -15,14 +15,8 @@ from messagebody.errors import InvalidArgument, StoreError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.IGNORECASE)
-_SECONDS: Final = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600, "d": 86_400, "w": 604_800} | {
-    name + plural: seconds
-    for name, seconds in {
-        "second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800,
-    }.items()
-    for plural in ("", "s")
-}  # fmt: skip
+_DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]*)")
+_SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "day": 86_400, "days": 86_400}
 
 
 def size(text: str) -> int:
@@ -36,9 +30,9 @@ def size(text: str) -> int:
 def seconds(text: str) -> float:
     """Return the seconds of a time such as "15m" or "7 days"; a number alone is seconds."""
     match = _DURATION.fullmatch(text.strip())
-    if match is None or match[2].lower() not in _SECONDS:
+    if match is None or match[2] not in _SECONDS:
         raise click.BadParameter(f"{quote(text)} is not a time; write 90s, 15m, 12h or '7 days'")
-    return float(match[1]) * _SECONDS[match[2].lower()]
+    return float(match[1]) * _SECONDS[match[2]]
 
 
 def slashed(pattern: str) -> str:

@@ -104,11 +104,8 @@ def is_terminal(stream: Any) -> bool:
 
 
 def _takes_colour(stream: Any) -> bool:
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR"):
-        return True
-    return is_terminal(stream) and os.environ.get("TERM") != "dumb"
+    is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return is_terminal(stream) and not is_plain
 
 
 # Advice of the library, and the same advice for a shell.

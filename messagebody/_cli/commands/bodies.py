@@ -1,7 +1,6 @@
 """Commands that show or rearrange a body: ls, tree, cat, digest, diff, links, rm, mv, mount."""
 
 import itertools
-import re
 import sys
 from collections.abc import Iterable
 from typing import Any, Final
@@ -23,7 +22,6 @@ from messagebody._core import (
 )
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.links import Link
-from messagebody.names import ancestors
 from messagebody.rendering import (
     Palette,
     compared,
@@ -92,21 +90,13 @@ def _matches(body: MessageBody, pattern: str) -> bool:
 
 
 def _meant(body: MessageBody, pattern: str) -> str:
-    """Return the advice for a pattern that is the name of a directory, or is like another."""
+    """Return the advice for a pattern that is the name of a directory, or is like a name."""
     names = body.names()
     directory = slashed(pattern).rstrip("/") + "/"
     if any(name.startswith(directory) for name in names):
         return f"; it is a directory, whose parts are {quote(directory[1:] + '**')}"
-    # The stars stay as they are; what is before them may be misspelt.
-    literal = re.match(r"[^*{]+$|[^*{]*/", slashed(pattern))
-    start = literal[0] if literal else "/"
-    near = nearest(start, names if start == slashed(pattern) else _directories(names))
-    meant = near + slashed(pattern)[len(start) :]
-    return f"; did you mean {quote(meant[1:])}?" if near and _matches(body, meant) else ""
-
-
-def _directories(names: Iterable[str]) -> set[str]:
-    return {f"{above.rstrip('/')}/" for name in names for above in ancestors(name)}
+    near = nearest(slashed(pattern), names)
+    return f"; did you mean {quote(near[1:])}?" if near else ""
 
 
 def described(index: int, part: Part) -> dict[str, Any]:

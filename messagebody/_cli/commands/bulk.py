@@ -12,12 +12,12 @@ import click
 from messagebody import bulk
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.application import ExitCode
-from messagebody._cli.executors import dask_client
 from messagebody._cli.kinds import FILE, PLACE, store_url
 from messagebody._cli.options import FORMAT, KNOWN_FORMATS
 from messagebody._core import escape, human_size
 from messagebody.adapters import BODY, Format, adapter
 from messagebody.bulk import Progress, Report
+from messagebody.errors import MessageBodyError, MissingDependency
 from messagebody.storage import Resolver
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -70,7 +70,7 @@ def _run(
     """Run a job, show its progress, and print its report."""
     with contextlib.ExitStack() as stack:
         if dask is not None:
-            client = stack.enter_context(dask_client(dask, workers))
+            client = stack.enter_context(_dask_client(dask, workers))
             workers = _TASKS_A_THREAD * sum(client.nthreads().values()) or workers
             said["executor"] = client.get_executor()
         tell = stack.enter_context(_progress(job.__name__, as_json=as_json))
@@ -92,6 +92,42 @@ def _run(
     if report.failed:
         return ExitCode.FAILED
     return ExitCode.YES if report else ExitCode.NO
+
+
+_LOCAL: Final = "local"
+"""The address that starts a cluster on this machine."""
+# Dask waits 30 seconds, which is long for a mistyped address.
+_CONNECT: Final = "10s"
+# Without an address, clusters compete for one port, and workers listen on all networks.
+_HERE: Final = "127.0.0.1:0"
+
+
+@contextlib.contextmanager
+def _dask_client(address: str, workers: int | None) -> Iterator[Any]:
+    """Give a client of the cluster at an address, or of a new one of this machine."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise MissingDependency("--dask", "dask") from error
+    if address == _LOCAL:
+        with (
+            distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=_HERE,
+                worker_dashboard_address=_HERE,
+                scheduler_kwargs={"dashboard": False},
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+        return
+    try:
+        client = distributed.Client(address, timeout=_CONNECT)
+    except (OSError, ValueError) as error:
+        raise MessageBodyError(f"no scheduler answers at {escape(address)}") from error
+    with client:
+        yield client
 
 
 @contextlib.contextmanager
