@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
-import re
+import runpy
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -549,22 +549,12 @@ def test_wrong_arguments() -> None:
         a2a_sdk.GatedHandler(handler_of(Clerk([])), TEXT)  # type: ignore[arg-type]
 
 
-def test_the_server_of_the_page() -> None:
-    page = Path(__file__).parents[2] / "docs/how-to/publish-an-agent.md"
-    [program] = [
-        block
-        for block in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
-        if "class Analyst(AgentExecutor)" in block
-    ]
-    question = MessageBodySchema([(None, "text/plain", True), ("/**", "text/csv")])
-    analyst = Agent("analyst", question, MessageBodySchema([(None, "text/markdown", True)]))
-    card = {"name": "analyst", "capabilities": {"extensions": [analyst.extension()]}}
-    made: dict[str, Any] = {"analyst": analyst, "card": card}
-    exec(program, made)
+def test_the_server_of_the_examples() -> None:
+    made = runpy.run_path(str(Path(__file__).parents[2] / "docs/examples/a2a_server.py"))
     client = TestClient(made["application"], headers={"A2A-Version": "1.0"})
 
     found = Agent.from_card(client.get("/.well-known/agent-card.json").json())
-    assert found.input == question
+    assert found.input == made["question"]
     body = MessageBody(["What of these?"])
     body.add("a,b\n1,2\n", name="/sales.csv")
     answer = send(client, *adapter("a2a").from_body(body).value["parts"])
