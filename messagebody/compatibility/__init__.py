@@ -18,8 +18,8 @@ schema again: ask `check` about it.
 `lint` finds what was hardly meant, such as a part that no valid body has. A `SchemaStream` tells
 of a message that still arrives whether it can become valid.
 
-Whoever asks several questions gives each a number of `steps`; the answer is *undecided*, or None,
-if they are used up, and the same on every machine.
+Whoever asks several questions gives each its `max_steps`; the answer is *undecided*, or None, if
+they are used up, and the same on every machine.
 """
 
 from typing import TYPE_CHECKING

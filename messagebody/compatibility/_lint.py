@@ -12,7 +12,9 @@ from messagebody._base.leaves import FoundList
 from messagebody._base.media_types import ALIASES, by_usual_name
 from messagebody._base.text import did_you_mean, quote
 from messagebody.compatibility._inclusion import Compatibility, check
-from messagebody.compatibility._relations import dead_parts, satisfiable
+from messagebody.compatibility._relations import satisfiable
+from messagebody.compatibility._solver.decision import NOTHING, Decision
+from messagebody.compatibility._solver.profile import profile_of
 from messagebody.errors import InvalidSchema
 from messagebody.findings import Finding, Severity, pointer
 from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart, content_schema_of
@@ -75,10 +77,12 @@ def _on_part(check: str, index: int, problem: str) -> Finding:
 
 
 def _on_parts(schema: MessageBodySchema, max_steps: int) -> Iterator[Finding]:
-    dead = dead_parts(schema, max_steps=max_steps)
-    undecided = set(dead.undecided)
+    decision = Decision(profile_of(schema), NOTHING, Budget(max_steps))
+    occurrences = [decision.occurrence(index) for index in range(len(schema))]
+    undecided = {index for index, found in enumerate(occurrences) if not found.is_settled}
     for index, part in enumerate(schema):
-        if index in dead:
+        is_dead = occurrences[index].is_refuted
+        if is_dead:
             yield _on_part("dead-part", index, f"no valid body has a part {part.label}")
         elif not part.required:
             redundant = _redundancy(schema, index, max_steps)
@@ -87,7 +91,7 @@ def _on_parts(schema: MessageBodySchema, max_steps: int) -> Iterator[Finding]:
                 yield _on_part("redundant-part", index, problem)
             elif redundant.compatible is None:
                 undecided.add(index)
-        if index not in dead and part.content_schema is not None:
+        if not is_dead and part.content_schema is not None:
             yield from _on_content(index, part.content_schema, max_steps)
     if undecided:
         places = ", ".join(map(str, sorted(undecided)))

@@ -463,8 +463,20 @@ def _not_accepted(
     taker = _taker(sides.consumer, rejected) if isinstance(kind, FilledType) else None
     if taker is None:
         yield Reason("part-not-accepted", example, index, sides=sides, rejected=rejected)
-        return
-    content = sides.consumer[taker].content_schema
+    else:
+        yield from _content_not_accepted(sides, decision, index, taker, example, rejected)
+
+
+def _content_not_accepted(
+    sides: Sides,
+    decision: Decision,
+    index: int,
+    taker: int,
+    example: PartType | None,
+    rejected: PartType,
+) -> Iterator[Reason]:
+    """Yield a reason for each difference of what is inside; one for all if it is no JSON."""
+    content, kind = sides.consumer[taker].content_schema, rejected.content_type
     found: Sequence[Difference | None] = (None,)
     is_all = True
     if isinstance(kind, FilledType) and kind.value is not None and content is not None:
@@ -540,20 +552,7 @@ def _on_promised(
         for index in members(decision.pair.accepting_parts(part) & decision.pair.first):
             sender = sides.producer[index]
             if sender.required and contained((sender,), (taker,), lambda *_: True) is not None:
-                content = taker.content_schema
-                found, is_all = decision.pair.differences(index, part.name, content, kind.value)
-                for each in found:
-                    yield Reason(
-                        "content-not-accepted",
-                        part,
-                        index,
-                        wanted,
-                        sides=sides,
-                        rejected=part,
-                        difference=each,
-                    )
-                if not is_all:
-                    raise OutOfBudget
+                yield from _content_not_accepted(sides, decision, index, wanted, part, part)
                 return
 
 
@@ -582,7 +581,7 @@ def _on_overlap(sides: Sides, decision: Decision, verdict: str) -> Iterator[Reas
 
 def _rejection(index: int, schema_part: SchemaPart, part: PartType) -> Rejection:
     by_name = schema_part.accepts_name(part.name)
-    by_type = schema_part.content_type_pattern.matches_essence(part.content_type)
+    by_type = schema_part.content_type_pattern.matches_word(part.content_type)
     differs: Differs = "type" if by_name else "name" if by_type else "name and type"
     if by_name and by_type:
         differs = "content"
@@ -596,7 +595,7 @@ def _closeness(schema_part: SchemaPart, part: PartType) -> tuple[bool, bool, int
     same_sort = (part.name is None) == (schema_part.name is None)
     return (
         schema_part.accepts_name(part.name),
-        same_sort and schema_part.content_type_pattern.matches_essence(part.content_type),
+        same_sort and schema_part.content_type_pattern.matches_word(part.content_type),
         common_prefix_length(part.name or "", schema_part.name or "") if same_sort else -1,
         common_prefix_length(part.content_type, schema_part.content_type.lower()),
     )

@@ -1,7 +1,5 @@
 """Relations of schemas besides inclusion: satisfiable, disjoint, equivalent, evolution."""
 
-from collections.abc import Iterable
-
 import attrs
 
 from messagebody._base.budget import DEFAULT_STEPS, Budget, OutOfBudget
@@ -149,36 +147,6 @@ def evolution(
         ways.append(check(new, old, lenient=lenient, max_steps=max_steps))
     # The worse of the two answers: a counterexample first, then an undecided one.
     return min(ways, key=lambda way: (way.compatible is not False, way.compatible is not None))
-
-
-class DeadParts(list[int]):
-    """Indexes of schema parts that no part of any valid body can match.
-
-    Attributes:
-        undecided: the indexes of schema parts for which the budget ended first.
-    """
-
-    def __init__(self, dead: Iterable[int] = (), undecided: Iterable[int] = ()) -> None:
-        super().__init__(dead)
-        self.undecided = list(undecided)
-
-
-def dead_parts(schema: MessageBodySchema, *, max_steps: int = DEFAULT_STEPS) -> DeadParts:
-    """Return the indexes of schema parts that provably no part of any valid body can match.
-
-    Examples:
-        >>> from messagebody.schema import MessageBodySchema
-        >>> dead = dead_parts(MessageBodySchema([("/a", "text/plain", True), ("/a", "text/html")]))
-        >>> dead, dead.undecided
-        ([1], [])
-    """
-    require_schema(schema)
-    decision = Decision(profile_of(schema), NOTHING, Budget(max_steps))
-    answers = {index: decision.occurrence(index) for index in range(len(schema))}
-    return DeadParts(
-        [index for index, answer in answers.items() if answer.is_refuted],
-        [index for index, answer in answers.items() if not answer.is_settled],
-    )
 
 
 def _with_witness(value: bool, types: list[PartType]) -> Relation:

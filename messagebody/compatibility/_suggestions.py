@@ -20,7 +20,7 @@ from messagebody.compatibility._inclusion import Compatibility, check
 from messagebody.compatibility._solver.containment import are_disjoint, contains
 from messagebody.compatibility._solver.decision import NOTHING, Decision
 from messagebody.compatibility._solver.profile import Profile, profile_of
-from messagebody.compatibility._widening import widened
+from messagebody.compatibility._widening import takes_names_of, widened
 from messagebody.errors import InvalidSchema
 from messagebody.globs import content_type_pattern
 from messagebody.schema import ContentSchema, MessageBodySchema, SchemaPart
@@ -394,7 +394,7 @@ def _ways_into(
     """Yield edits after which another schema part contains this one."""
     renamed = part
     edits: tuple[Edit, ...] = ()
-    if not _is_named_inside(part, target):
+    if not takes_names_of(target, part):
         renamed = attrs.evolve(part, name=target.name)
         kind: Kind = "rename" if part.name and target.name else "relabel"
         edits = (Edit(kind, index, part, renamed),)
@@ -433,12 +433,6 @@ def _ways_inside(
         yield tuple(
             [Edit(step.kind, index, part, after, *attrs.astuple(step)[1:]) for step in steps]
         )
-
-
-def _is_named_inside(part: SchemaPart, target: SchemaPart) -> bool:
-    if part.name_pattern is None or target.name_pattern is None:
-        return part.name_pattern is target.name_pattern
-    return bool(contains(target.name_pattern, part.name_pattern))
 
 
 def _may_meet(part: SchemaPart, target: SchemaPart) -> bool:

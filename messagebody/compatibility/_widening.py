@@ -86,14 +86,15 @@ def _widened_to_take(sent: SchemaPart, parts: list[SchemaPart]) -> list[SchemaPa
     """
     for at, part in enumerate(parts):
         kinds = _common_pattern(part.content_type, sent.content_type)
-        if kinds is not None and _takes_names_of(part, sent):
+        if kinds is not None and takes_names_of(part, sent):
             with suppress(InvalidSchema):  # it says what is inside, and of other types it can't
                 wider = attrs.evolve(part, content_type=kinds)
                 return [*parts[:at], wider, *parts[at + 1 :]]
     return None
 
 
-def _takes_names_of(part: SchemaPart, sent: SchemaPart) -> bool:
+def takes_names_of(part: SchemaPart, sent: SchemaPart) -> bool:
+    """Return whether a schema part accepts all names that another one does."""
     if part.name_pattern is None or sent.name_pattern is None:
         return part.name_pattern is sent.name_pattern
     return bool(contains(part.name_pattern, sent.name_pattern))

@@ -431,18 +431,14 @@ class ContentTypePattern(_Pattern):
             >>> content_type_pattern("text/*").matches("Text/HTML; charset=utf-8")
             True
         """
-        return self.matches_essence(essence(content_type))
+        return self.matches_word(essence(content_type))
 
     def matches_word(self, word: str) -> bool:
-        return self.matches_essence(word)
-
-    def matches_essence(self, kind: str) -> bool:
-        """Return whether the pattern matches a lower-case `type/subtype`."""
         if self.is_universal:
             return True
         if self.literal is not None:
-            return self.literal == kind
-        return self.automaton.accepts(kind)
+            return self.literal == word
+        return self.automaton.accepts(word)
 
     def _build(self) -> Automaton:
         return content_type_automaton(self.syntax)

@@ -11,11 +11,6 @@ from messagebody._base.text import escape
 JSON_TYPES: Final = "{application/json,*/*+json}"
 """A pattern of the types whose content is JSON."""
 
-_KINDS: Final = (
-    "a JSON Schema (an object or a bool), its JSON text, a pydantic model or TypeAdapter, or a "
-    "dataclass, attrs class, TypedDict or msgspec Struct"
-)
-
 
 class ContentSchema:
     """The JSON Schema of contents, a value; made by `content_schema_of`.

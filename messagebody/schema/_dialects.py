@@ -144,28 +144,12 @@ _DIALECTS: Final = {
 
 
 def subschemas(schema: Any) -> Iterator[tuple[Place, Any]]:
-    """Yield each schema in a schema with its place, its own first."""
-    pending: list[tuple[Place, Any]] = [((), schema)]
-    while pending:
-        place, each = pending.pop()
-        yield place, each
-        if isinstance(each, dict):
-            pending += [((*place, *steps), below) for steps, below in children(each)]
-
-
-def children(schema: dict[str, Any]) -> Iterator[tuple[Place, Any]]:
-    """Yield the schemas directly below one, with the steps to each."""
-    for key, value in schema.items():
-        if key in ONE:
-            yield (key,), value
-        elif key in SOME and isinstance(value, list):
-            yield from (((key, at), each) for at, each in enumerate(value))
-        elif key in NAMED and isinstance(value, dict):
-            yield from (((key, name), each) for name, each in value.items())
+    """Yield each schema in a legal schema with its place, its own first."""
+    return ((place, each) for place, each, _ in located_schemas(schema))
 
 
 def located_schemas(schema: Any) -> Iterator[tuple[Place, Any, str]]:
-    """Yield each schema in a schema with its place and its base: that of the nearest `$id` around.
+    """Yield each schema in a translated one with its place and its base, the nearest `$id` around.
 
     Raises:
         InvalidSchema: an `$id` is not a URI.
@@ -176,7 +160,9 @@ def located_schemas(schema: Any) -> Iterator[tuple[Place, Any, str]]:
         if isinstance(each, dict):
             if isinstance(each.get("$id"), str):
                 base, _ = resolved(base, each["$id"], place)
-            pending += [((*place, *steps), below, base) for steps, below in children(each)]
+            pending += [
+                ((*place, *steps), below, base) for steps, below in DRAFT_2020.children(each)
+            ]
         yield place, each, base
 
 

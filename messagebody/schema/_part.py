@@ -126,7 +126,7 @@ class SchemaPart(metaclass=Guided):
 
 
 def _meets_json(pattern: ContentTypePattern) -> bool:
-    if pattern.matches_essence(JSON):
+    if pattern.matches_word(JSON):
         return True
     # Only an unusual pattern needs the solver, which stands above the schema.
     read = leaf("MessageBodySchema")

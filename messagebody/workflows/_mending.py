@@ -197,7 +197,7 @@ class Mending:
         if not arrives or not origin:
             return None
         wanted = any(_meets(each, arrives[0]) for each in self._taker)
-        is_text = _TEXT.matches_essence(arrives[0].content_type)
+        is_text = _TEXT.matches_word(arrives[0].content_type)
         wanted |= is_text and any(map(_may_be_text, self._taker))
         return _Sample((origin & -origin).bit_length() - 1, arrives[0], wanted)
 
@@ -205,7 +205,7 @@ class Mending:
 def _meets(wanted: SchemaPart, part: WitnessPart) -> bool:
     if wanted.content_schema is not None and not is_json(part.content_type):
         return False
-    return wanted.content_type_pattern.matches_essence(part.content_type)
+    return wanted.content_type_pattern.matches_word(part.content_type)
 
 
 def _weight(fates: Iterable[tuple[_Sample, bool]]) -> int:
@@ -280,7 +280,7 @@ class _Spelled:
         kinds = [part.content_type_pattern for part in listed if part.name is None]
         self.unnamed = list(dict.fromkeys(kind.text for kind in kinds))
         types = dict.fromkeys(part.content_type_pattern.literal for part in listed)
-        self.texts = [kind for kind in types if kind is not None and _TEXT.matches_essence(kind)]
+        self.texts = [kind for kind in types if kind is not None and _TEXT.matches_word(kind)]
 
 
 def _is_legal(name: str) -> bool:

@@ -203,7 +203,7 @@ def accepts(wanted: SchemaPart, part: WitnessPart) -> bool:
         # A name may be longer than readers take, and does not matter for what is inside.
         inside = attrs.evolve(wanted, name=None, required=False)
         return MessageBodySchema([inside]).is_valid(MessageBody([part._replace(name=None).part()]))
-    return wanted.content_type_pattern.matches_essence(part.content_type)
+    return wanted.content_type_pattern.matches_word(part.content_type)
 
 
 def distinct(parts: list[WitnessPart]) -> list[WitnessPart]:

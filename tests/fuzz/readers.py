@@ -158,7 +158,7 @@ def read_name_pattern(text: str, seed: int) -> None:
 def read_type_pattern(text: str, seed: int) -> None:
     pattern = content_type_pattern(text)
     for kind in TYPES:
-        same(pattern.matches(f"{kind}; a=b"), pattern.matches_essence(kind), "type and essence")
+        same(pattern.matches(f"{kind}; a=b"), pattern.matches_word(kind), "type and essence")
 
 
 # URLs, content types, names

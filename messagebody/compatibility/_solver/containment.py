@@ -112,7 +112,7 @@ def known_types(pattern: ContentTypePattern) -> TypeSet:
 def _known_of_many(pattern: ContentTypePattern) -> TypeSet:
     affixes = _affixes(pattern)
     if affixes is None:
-        matches = pattern.matches_essence
+        matches = pattern.matches_word
         return sum(bit for known, bit in _BIT.items() if matches(known))
     found = 0
     for first, last in affixes:
@@ -136,7 +136,7 @@ def matches_type(pattern: ContentTypePattern, kind: str, budget: Budget | None =
     if affixes is None:
         if budget is not None:
             return _run(pattern, kind, budget)
-        return pattern.matches_essence(kind)
+        return pattern.matches_word(kind)
     for first, last in affixes:
         if last is None:
             if kind == first:
