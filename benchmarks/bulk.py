@@ -21,7 +21,6 @@ from typing import Any, Final
 
 from benchmarks.harness import compare, print_table, show_ratio, show_time
 from messagebody import MessageBody, MessageBodySchema, bulk
-from messagebody._cli.executors import LOCAL, dask_client
 from messagebody.bulk._executors import run_tasks
 
 SCHEMA = MessageBodySchema([
@@ -307,9 +306,18 @@ def dask() -> float:
     The scheduler and the client that hands out the tasks are threads of this process. The first is
     what limits a cluster, so that the figure is a bound from above.
     """
+    import distributed
+
     queue: deque[Any] = deque([nothing] * TASKS)
     start = time.perf_counter()
-    with dask_client(LOCAL, 2) as client:
+    cluster = distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        worker_dashboard_address="127.0.0.1:0",
+        scheduler_kwargs={"dashboard": False},
+    )
+    with cluster, distributed.Client(cluster) as client:
         running = run_tasks(queue, client.get_executor(), 4)
         next(running)
         begun, before, memory = time.perf_counter(), _cpu()[0], _peak(_OWN)
