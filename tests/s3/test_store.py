@@ -25,7 +25,7 @@ from messagebody.errors import AccessDenied, LimitExceeded, ObjectNotFound, Stor
 from messagebody.s3 import S3Store
 from messagebody.s3 import _uploads as uploads
 from messagebody.s3._client import Clients
-from messagebody.storage import Bytes, Store, open_store
+from messagebody.storage import Bytes, open_store
 from tests import servers
 from tests.faults.proxy import Exchange, Proxy
 
@@ -82,32 +82,6 @@ def test_debug_logs_hold_no_secret(
 
 
 class TestContract:
-    def test_bytes_by_key(self, store: Store) -> None:
-        assert store.stat(KEY) is None
-        assert store.put(KEY, Bytes(b"0123456789"), content_type="image/png")
-        found = store.stat(KEY)
-        assert found is not None
-        assert (found.key, found.size) == (KEY, 10)
-        assert abs((found.modified or 0) - time.time()) < 60
-        assert [each.key for each in store.iter_objects()] == [KEY]
-        assert b"".join(store.stream(KEY)) == b"0123456789"
-        assert store.read_range(KEY, 3, 5) == b"34"
-        assert store.read_range(KEY, 8, 99) == b"89"
-        assert store.read_range(KEY, 50, 60) == b""
-        store.delete(KEY)
-        store.delete(KEY)
-        assert store.stat(KEY) is None
-
-    @pytest.mark.parametrize(
-        "read", [lambda s: s.read_range(KEY, 0, 1), lambda s: [*s.stream(KEY)]]
-    )
-    def test_what_is_not_there(self, store: Store, read: Any) -> None:
-        with pytest.raises(ObjectNotFound) as caught:
-            read(store)
-        assert isinstance(caught.value, FileNotFoundError)
-        assert (caught.value.store, caught.value.key) == (
-            store.url.rsplit("/", 1)[0], f"tenant/{KEY}")  # fmt: skip
-
     def test_large_objects_go_in_parts(self, store: S3Store, monkeypatch: Any) -> None:
         in_parts(store, monkeypatch)
         blob = Numbers(17 * MIB + 3)
@@ -199,13 +173,6 @@ class TestChecksums:
 
 
 class TestPutIfAbsent:
-    def test_what_is_there_is_left_alone(self, moto_store: S3Store) -> None:
-        assert moto_store.put(KEY, Bytes(b"old"), content_type="a/b")
-        assert not moto_store.put(KEY, Bytes(b"new"), content_type="a/b")
-        assert moto_store.read_range(KEY, 0, 9) == b"old"
-        assert moto_store.put(KEY, Bytes(b"new"), content_type="a/b", if_absent=False)
-        assert moto_store.read_range(KEY, 0, 9) == b"new"
-
     def test_in_parts_it_leaves_no_upload_open(self, moto_store: S3Store, monkeypatch: Any) -> None:
         in_parts(moto_store, monkeypatch)
         assert moto_store.put(KEY, Numbers(11 * MIB), content_type="a/b")
@@ -564,28 +531,6 @@ class TestProcessesAndThreads:
 
 
 class TestObjects:
-    def test_odd_keys(self, moto_store: S3Store) -> None:
-        names = ["a b", "ü", "a+b", "a%20b", "a&b=c", "a;b", "~x", "(x)", "a'b", 'q"q', "a,b"]
-        for name in names:
-            moto_store.put(f"odd/{name}", Bytes(name.encode()), content_type="a/b")
-        assert {each.key for each in moto_store.iter_objects()} == {f"odd/{n}" for n in names}
-        for name in names:
-            assert moto_store.read_range(f"odd/{name}", 0, 99) == name.encode()
-            assert b"".join(moto_store.stream(f"odd/{name}")) == name.encode()
-
-    @pytest.mark.slow
-    def test_ten_thousand_objects_are_listed(self, moto_store: S3Store) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
-        def put(number: int) -> None:
-            moto_store.put(f"{number:05d}", Bytes(b"x"), content_type="a/b", if_absent=False)
-
-        with ThreadPoolExecutor(16) as pool:
-            list(pool.map(put, range(10_000)))
-        assert [each.key for each in moto_store.iter_objects()] == [
-            f"{number:05d}" for number in range(10_000)
-        ]
-
     @pytest.mark.dear
     def test_bytes_survive_a_restart_of_rclone(self, tmp_path: Path, as_client: Any) -> None:
         (tmp_path / "bucket").mkdir()

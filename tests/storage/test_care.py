@@ -190,23 +190,6 @@ class TestSweep:
         assert not sweep(directory, Bodies(other), delete=True).objects
         assert len(list(listing(directory))) == 2
 
-    def test_references_to_another_store_are_a_mistake(
-        self, directory: FileStore, tmp_path: Path
-    ) -> None:
-        small = offload(body_of(300 * KIB), directory)
-        elsewhere = offload(body_of(300 * KIB), tmp_path / "elsewhere")
-        os.utime(next(iter(directory.root.glob("sha256/*"))), OLD)
-        for given in ([MessageBody()], [body_of(300 * KIB + 1)], [offload(body_of(400 * KIB),
-                      tmp_path / "elsewhere")]):  # fmt: skip
-            assert len(sweep(directory, Bodies(given)).objects) == 1
-            with pytest.raises(StoreError, match="messages needs nothing of this store"):
-                sweep(directory, Bodies(given), delete=True)
-        assert not sweep(directory, Bodies(elsewhere), delete=True).objects  # of the same content
-        assert not sweep(directory, Bodies(small), delete=True).objects
-        nothing = Bodies(MessageBody())
-        swept = sweep(directory, nothing, delete=True, everything=["messages"])
-        assert len(swept.objects) == 1
-
     def test_old_uploads_are_aborted(self, moto_store: S3Store) -> None:
         client = moto_store.client
         for key in (f"tenant/sha256/{'a' * 64}", "other/x"):

@@ -46,6 +46,15 @@ def hasty(authority: Authority, network: Network) -> Resolver:
     return Resolver(public_https=True, limits=HASTY, ssl_context=authority.client_context())
 
 
+@pytest.fixture
+def limited(authority: Authority, network: Network) -> Callable[..., Resolver]:
+    """Return a function that makes a patient resolver with some other limits."""
+    context = authority.client_context()
+    return lambda **limits: Resolver(
+        public_https=True, limits=attrs.evolve(PATIENT, **limits), ssl_context=context
+    )
+
+
 def raw(data: bytes, *, stays: bool = False) -> Callable[[Any, Any], None]:
     """Send some bytes, and then hang up or wait until the client does."""
 
@@ -510,51 +519,31 @@ class TestNames:
 
 
 class TestLimits:
-    def test_bytes_of_a_part(self, authority: Authority, network: Network) -> None:
-        limits = attrs.evolve(PATIENT, part_bytes=4)
-        resolver = Resolver(
-            public_https=True, limits=limits, ssl_context=authority.client_context()
-        )
+    def test_bytes_of_a_part(self, limited: Callable[..., Resolver]) -> None:
         with pytest.raises(LimitExceeded, match="part_bytes"):
-            resolver.fetch(URL).close()
+            limited(part_bytes=4).fetch(URL).close()
 
-    def test_bytes_of_a_body(self, authority: Authority, network: Network) -> None:
-        limits = attrs.evolve(PATIENT, body_bytes=12)
-        resolver = Resolver(
-            public_https=True, limits=limits, ssl_context=authority.client_context()
-        )
+    @pytest.mark.parametrize(
+        ("limit", "last"),
+        [
+            ({"body_bytes": 12}, URL), ({"fetches": 2}, URL),
+            ({"hosts": 1}, "https://other.example.com/"),
+        ],
+    )  # fmt: skip
+    def test_what_a_body_may_cost(
+        self, limit: dict[str, int], last: str, limited: Callable[..., Resolver]
+    ) -> None:
+        resolver = limited(**limit)
         budget = resolver.budget()
-        resolver.fetch(URL, budget=budget).close()
-        resolver.fetch(URL, budget=budget).close()
-        with pytest.raises(LimitExceeded, match="body_bytes"):
+        for _ in range(2):
             resolver.fetch(URL, budget=budget).close()
+        with pytest.raises(LimitExceeded, match=next(iter(limit))):
+            resolver.fetch(last, budget=budget).close()
 
-    def test_fetches_and_hosts_of_a_body(self, authority: Authority, network: Network) -> None:
-        context = authority.client_context()
-        resolver = Resolver(
-            public_https=True, limits=attrs.evolve(PATIENT, fetches=2), ssl_context=context
-        )
-        budget = resolver.budget()
-        resolver.fetch(URL, budget=budget).close()
-        resolver.fetch(URL, budget=budget).close()
-        with pytest.raises(LimitExceeded, match="fetches"):
-            resolver.fetch(URL, budget=budget).close()
-        resolver = Resolver(
-            public_https=True, limits=attrs.evolve(PATIENT, hosts=1), ssl_context=context
-        )
-        budget = resolver.budget()
-        resolver.fetch(URL, budget=budget).close()
-        with pytest.raises(LimitExceeded, match="hosts"):
-            resolver.fetch("https://other.example.com/", budget=budget).close()
-
-    def test_time_of_a_body(self, authority: Authority, network: Network, web: WebServer) -> None:
-        limits = attrs.evolve(PATIENT, body_seconds=0.2)
-        resolver = Resolver(
-            public_https=True, limits=limits, ssl_context=authority.client_context()
-        )
+    def test_time_of_a_body(self, limited: Callable[..., Resolver], web: WebServer) -> None:
         web.handler = raw(OK, stays=True)
         with pytest.raises(LimitExceeded, match="body_seconds"):
-            resolver.fetch(URL).close()
+            limited(body_seconds=0.2).fetch(URL).close()
 
     def test_the_declared_size_ends_the_stream(self, resolver: Resolver, web: WebServer) -> None:
         web.handler = forever(OK + b"\r\n", b"x" * 1000, 0.01)
@@ -562,12 +551,9 @@ class TestLimits:
             resolver.fetch(Reference(URL, 10))
 
     def test_connections_to_one_host_wait_for_each_other(
-        self, authority: Authority, network: Network, web: WebServer
+        self, limited: Callable[..., Resolver], web: WebServer
     ) -> None:
-        limits = attrs.evolve(PATIENT, connections_per_host=1)
-        resolver = Resolver(
-            public_https=True, limits=limits, ssl_context=authority.client_context()
-        )
+        resolver = limited(connections_per_host=1)
         budget = resolver.budget()
         at_once, alone = threading.Semaphore(1), list[bool]()
 

@@ -4,7 +4,6 @@ import base64
 import gc
 import hashlib
 import io
-import json
 import os
 from collections.abc import Callable
 from functools import partial
@@ -90,22 +89,12 @@ class TestRoundTrip:
         offloaded = MessageBody(part for part in small if part.digest is not None)
         assert verify(offloaded, resolver=Resolver(allow=store))
 
-    def test_json_in_between_changes_nothing(self, store: Store, tmp_path: Path) -> None:
-        small = offload(mixed(tmp_path), store)
-        assert MessageBody.from_json(small.to_json()) == small
-
     def test_content_type_is_sent_with_the_object(self, moto_store: Any, tmp_path: Path) -> None:
         small = offload(mixed(tmp_path), moto_store)
         part = small["/charts/sales.png"]
         bucket, _, key = (part.url or "").removeprefix("s3://").partition("/")
         stated = moto_store.client.head_object(Bucket=bucket, Key=key)
         assert stated["ContentType"] == part.content_type
-
-    def test_equal_parts_are_stored_once(self, directory: FileStore) -> None:
-        body = MessageBody(Part(b"x" * 300 * KIB, name=f"/{n}") for n in range(40))
-        small = offload(body, directory)
-        assert len({part.url for part in small}) == 1
-        assert len(objects(directory)) == 1
 
     def test_offloading_again_changes_nothing(self, store: Store, tmp_path: Path) -> None:
         body = mixed(tmp_path)
@@ -438,12 +427,6 @@ class TestReading:
             small["/sources/1"].evolve(url=small["/talk.bin"].url).read_bytes(strict)
         gc.collect()
 
-    def test_a_size_that_is_not_stated_is_asked_once(self, directory: FileStore) -> None:
-        directory.put("x", Bytes(b"hello"), content_type="a/b")
-        part = Part(url=directory.url_of("x"), content_type="a/b")
-        with part.open(Resolver(allow=directory)) as stream:
-            assert stream.seek(0, io.SEEK_END) == 5
-
 
 class TestErrors:
     @pytest.mark.parametrize("patterns", [{"names": "/a/"}, {"content_type": "text/{"}])
@@ -497,23 +480,6 @@ class TestErrors:
         small = offload(body, moto_store)
         assert inline(small, resolver=Resolver(allow=moto_store)) == body
 
-    def test_an_old_object_is_made_young_again(self, directory: FileStore) -> None:
-        import os
-        import time
-
-        body = MessageBody([Part(bytes(300 * KIB), name="/a")])
-        small = offload(body, directory)
-        path = directory.root / (small["/a"].url or "").rsplit("/store/")[1]
-        os.utime(path, (1000, 1000))
-        offload(body, directory)
-        assert time.time() - path.stat().st_mtime < 60
-
-    @pytest.mark.parametrize("store", ["s3://key:s3cr3t@bucket/x", "nowhere", 3])
-    def test_what_is_no_store(self, store: Any) -> None:
-        with pytest.raises(StoreError) as caught:
-            offload(MessageBody(), store)
-        assert "s3cr3t" not in str(caught.value)
-
 
 class TestProgress:
     def test_a_callback_hears_of_every_byte(self, directory: FileStore, tmp_path: Path) -> None:
@@ -530,12 +496,6 @@ class TestProgress:
             callback = Callback()
             offload(body, tmp_path / "store", callback=callback)
             assert callback.value == callback.size == 2 * 2**21
-
-
-def test_json_lines_of_bodies_offload_one_by_one(directory: FileStore) -> None:
-    lines = [json.dumps({"parts": [{"contentType": "text/plain", "content": "x" * 300_000}]})] * 3
-    urls = {offload(MessageBody.from_json(line), directory)[0].url for line in lines}
-    assert len(urls) == 1
 
 
 class Watching(FileStore):
