@@ -5,7 +5,6 @@ import json
 import os
 import pickle
 import threading
-import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +18,7 @@ from messagebody.errors import AccessDenied, DecodeError, InvalidPart
 from messagebody.storage import Bodies, Bytes, Needs, Owner, Recent, Store, open_store, owned
 from messagebody.storage._offloading._mentions import digests_of
 from messagebody.storage._stores.directory import FileStore
+from tests.deletions.stores import age, message
 
 DIGITS = "0123456789abcdef" * 4
 DIGEST = f"sha256:{DIGITS}"
@@ -103,20 +103,6 @@ def store(tmp_path: Path) -> FileStore:
     return FileStore(tmp_path / "store")
 
 
-def age(store: FileStore, days: float = 10) -> None:
-    then = time.time() - days * 86_400
-    for each in store.iter_objects():
-        os.utime(store.root / each.key, (then, then))
-
-
-def message(text: str, store: Store) -> MessageBody:
-    return message_of(f"{text} " * 500, store)
-
-
-def message_of(text: str, store: Store) -> MessageBody:
-    return offload(MessageBody([Part(text)]), store, threshold=0)
-
-
 def swept(store: FileStore, *owners: Any, **options: Any) -> list[str]:
     """Sweep, and return what the store has lost."""
     before = {each.key for each in store.iter_objects()}
@@ -149,7 +135,7 @@ class TestInValues:
         ids=["dicts", "json", "bytes", "base64", "body", "part", "key", "url", "digest"],
     )
     def test_bodies_are_needed(self, store: FileStore, make: Any) -> None:
-        live, dead = message("live", store), message("dead", store)
+        live, dead = message("live " * 500, store), message("dead " * 500, store)
         value = make(live)
         kept = payloads.offload({"text": LONG}, store)
         age(store)
@@ -165,9 +151,9 @@ class TestInValues:
             payloads.owner(["x-messagebody:text;sha256=00"])
 
     def test_bodies_in_bodies(self, store: FileStore) -> None:
-        live, dead = message("live", store), message("dead", store)
+        live, dead = message("live " * 500, store), message("dead " * 500, store)
         outer = MessageBody([Part("see inside"), Part(live.to_json_bytes())])
-        other = message("other", store)
+        other = message("other " * 500, store)
         age(store)
         assert [gone in (dead[0].url or "") for gone in swept(store, Bodies([outer, other]))] == [
             True
@@ -200,7 +186,7 @@ class TestInContents:
         "which", ["payload", "base64", "part", "bytes", "part in a part", "queue"]
     )
     def test_references_are_seen(self, store: FileStore, which: str) -> None:
-        live, dead = message("live", store), message("dead", store)
+        live, dead = message("live " * 500, store), message("dead " * 500, store)
         owner = self.nested(live, store)[which]
         others: list[Owner] = [Bodies([]), Needs("payloads", []), Needs("queue", [])]
         given = [owner, *(each for each in others if each.name != owner.name)]
@@ -212,25 +198,25 @@ class TestInContents:
         read(live, store)
 
     def test_what_they_mention_is_no_garbage(self, store: FileStore) -> None:
-        live = message("live", store)
-        outer = message_of(live.to_json() + LONG, store)
-        dead = message("dead", store)
+        live = message("live " * 500, store)
+        outer = message(live.to_json() + LONG, store)
+        dead = message("dead " * 500, store)
         age(store)
         found = sweep(store, Bodies([outer]))
         assert [each.key in (dead[0].url or "") for each in found.objects] == [True]
 
     def test_young_contents_keep_old_ones(self, store: FileStore) -> None:
         """They may be in a message that is on its way."""
-        live, kept = message("live", store), message("kept", store)
+        live, kept = message("live " * 500, store), message("kept " * 500, store)
         age(store)
-        message_of(live.to_json() + LONG, store)
+        message(live.to_json() + LONG, store)
         assert swept(store, Bodies([kept])) == []
 
     def test_a_reference_across_two_pieces(self, store: FileStore) -> None:
-        live, dead = message("live", store), message("dead", store)
+        live, dead = message("live " * 500, store), message("dead " * 500, store)
         for before in (2**20 - 90, 2**20 - 70, 2**20 - 10, 2**20):
             text = "x " * (before // 2) + (live[0].url or "") + " x" * 2**20
-            outer = message_of(text, store)
+            outer = message(text, store)
             age(store)
             gone = sweep(store, Bodies([outer])).objects
             assert not any(each.key in (live[0].url or "") for each in gone), before
@@ -239,7 +225,7 @@ class TestInContents:
     def test_pictures_are_not_read(self, store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:
         picture = b"\xff\xd8\xff\xe0\0\x10JFIF\0\1\1" + os.urandom(200_000)
         small = offload(MessageBody([Part(picture)]), store, threshold=0)
-        message("dead", store)
+        message("dead " * 500, store)
         age(store)
         monkeypatch.setattr(FileStore, "stream", lambda *_: pytest.fail("read"))
         assert len(sweep(store, Bodies([small])).objects) == 1
@@ -247,7 +233,7 @@ class TestInContents:
     def test_nothing_is_read_if_there_is_no_garbage(
         self, store: FileStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        small = message("live", store)
+        small = message("live " * 500, store)
         age(store)
         monkeypatch.setattr(FileStore, "read_range", lambda *_: pytest.fail("read"))
         assert sweep(store, Bodies([small])).objects == ()
@@ -255,8 +241,8 @@ class TestInContents:
     def test_what_can_not_be_read_stops_the_sweep(
         self, store: FileStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        small = message("live", store)
-        message("dead", store)
+        small = message("live " * 500, store)
+        message("dead " * 500, store)
         age(store)
 
         def denied(self: FileStore, key: str, *_: int) -> bytes:
@@ -268,8 +254,8 @@ class TestInContents:
         assert len([*store.iter_objects()]) == 2
 
     def test_an_object_that_goes_meanwhile_mentions_nothing(self, store: FileStore) -> None:
-        live, kept = message("live", store), message("kept", store)
-        outer = message_of(live.to_json() + LONG, store)
+        live, kept = message("live " * 500, store), message("kept " * 500, store)
+        outer = message(live.to_json() + LONG, store)
         age(store)
 
         class Going:
@@ -286,8 +272,8 @@ class TestInContents:
 
 def test_what_moves_into_a_new_object_meanwhile(store: FileStore) -> None:
     """One owner was asked before it got the object, the other one after it gave the reference."""
-    live, kept = message("live", store), message("kept", store)
-    message("dead", store)
+    live, kept = message("live " * 500, store), message("kept " * 500, store)
+    message("dead " * 500, store)
     value = payloads.offload({"text": LONG}, store)
     age(store)
 
@@ -295,7 +281,7 @@ def test_what_moves_into_a_new_object_meanwhile(store: FileStore) -> None:
         name = "payloads"
 
         def needed(self) -> list[str]:
-            message_of(live.to_json() + LONG, store)
+            message(live.to_json() + LONG, store)
             return [*payloads.owner(value).needed()]
 
     assert len(swept(store, Bodies([kept]), Giving())) == 1
@@ -308,15 +294,15 @@ def test_a_writer_between_mark_and_delete(
 ) -> None:
     """Whatever a sweep does next, a writer comes first or waits, and both of its objects stay."""
     text = "again " * 500
-    kept, again = message("kept", store), message_of(text, store)
-    message_of(again.to_json() + LONG, store)
+    kept, again = message("kept " * 500, store), message(text, store)
+    message(again.to_json() + LONG, store)
     age(store)
     calls: list[str] = []
     written: list[MessageBody] = []
 
     def write() -> None:
-        inner = message_of(text, FileStore(store.root))
-        written.extend([inner, message_of(inner.to_json() + LONG, FileStore(store.root))])
+        inner = message(text, FileStore(store.root))
+        written.extend([inner, message(inner.to_json() + LONG, FileStore(store.root))])
 
     writer = threading.Thread(target=write)
     for name in ("iter_objects", "stat", "put", "read_range", "delete"):
@@ -341,8 +327,8 @@ def test_a_writer_between_mark_and_delete(
 def test_in_memory_and_in_another_place() -> None:
     """A content in the place of one owner mentions an object in that of another."""
     store = open_store("memory://mentions")
-    live = message("live", store)
-    message("dead", store)
+    live = message("live " * 500, store)
+    message("dead " * 500, store)
     small = payloads.offload({"tool": live.to_json() + LONG}, store)
     given: list[Any] = [Bodies([]), payloads.owner(small)]
     done = sweep(store, given, grace=-60, unsafe=True, delete=True, everything=["messages"])

@@ -1,7 +1,6 @@
 """A store with several owners: nothing of one goes with what another does not need."""
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,33 +8,19 @@ from typing import Any
 
 import pytest
 
-from messagebody import MessageBody, Part, offload, payloads, sweep
+from messagebody import payloads, sweep
 from messagebody.errors import AccessDenied, InvalidArgument, StoreError
-from messagebody.storage import Bodies, Bytes, Needs, Recent, Store, open_store, owned
+from messagebody.storage import Bodies, Bytes, Needs, Recent, open_store, owned
 from messagebody.storage._stores.directory import FileStore
 from messagebody.storage._stores.owners import Mark, wait_for_sweep
+from tests.deletions.stores import DAY, age, message, value
 
-DAY = 86_400
 KEY = f"sha256/{'a' * 64}"
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> FileStore:
     return FileStore(tmp_path)
-
-
-def age(store: FileStore, days: float = 8) -> None:
-    then = time.time() - days * DAY
-    for each in store.iter_objects():
-        os.utime(store.root / each.key, (then, then))
-
-
-def message(text: str, store: Store) -> MessageBody:
-    return offload(MessageBody([Part(text * 100)]), store, threshold=0)
-
-
-def value(text: str, store: Store, **options: Any) -> Any:
-    return payloads.offload({"text": text * 1000}, store, threshold=256, **options)
 
 
 class TestNames:
@@ -90,10 +75,10 @@ class TestSweep:
     def shared(self, store: FileStore) -> dict[str, Any]:
         """Three owners, each with something old that it needs and that it does not."""
         found: dict[str, Any] = {
-            "messages": message("m", store), "payloads": value("p", store),
+            "messages": message("m" * 100, store), "payloads": value("p", store),
             "chat": value("c", store, owner="chat"),
         }  # fmt: skip
-        message("m-gone", store)
+        message("m-gone" * 100, store)
         value("p-gone", store)
         value("c-gone", store, owner="chat")
         age(store)
@@ -147,7 +132,7 @@ class TestSweep:
         self, store: FileStore, shared: dict[str, Any]
     ) -> None:
         messages, values, chat = self.owners(shared)
-        moving = [message("m-gone", store)[0].digest or ""]
+        moving = [message("m-gone" * 100, store)[0].digest or ""]
         age(store)
 
         class Giving:
@@ -211,8 +196,8 @@ class TestSweep:
 
     def test_what_is_old_when_it_arrives_is_not_deleted_at_once(self, store: FileStore) -> None:
         """Nobody was asked about it when the sweep began; it is copied there with its old time."""
-        small = message("m", store)
-        message("gone", store)
+        small = message("m" * 100, store)
+        message("gone" * 100, store)
         age(store)
         asked: list[int] = []
 
@@ -234,9 +219,9 @@ class TestSweep:
         self, store: FileStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Stores of others may lie in a store, and hold anything."""
-        small = message("m", store)
-        message("gone", store)
-        message("n", FileStore(store.root / "other"))
+        small = message("m" * 100, store)
+        message("gone" * 100, store)
+        message("n" * 100, FileStore(store.root / "other"))
         age(store)
         read, reading = list[str](), FileStore.read_range
 
@@ -275,8 +260,8 @@ class TestSweep:
 
 class TestMark:
     def test_a_second_sweep_waits_for_the_first(self, store: FileStore) -> None:
-        small = message("m", store)
-        message("gone", store)
+        small = message("m" * 100, store)
+        message("gone" * 100, store)
         age(store)
         with Mark(store):
             with pytest.raises(StoreError, match="another sweep deletes here"):
@@ -286,8 +271,8 @@ class TestMark:
         assert [each.key[:7] for each in store.iter_objects()] == ["sha256/"]
 
     def test_the_mark_of_a_killed_sweep_is_taken_over(self, store: FileStore) -> None:
-        small = message("m", store)
-        message("gone", store)
+        small = message("m" * 100, store)
+        message("gone" * 100, store)
         Mark(store).__enter__()
         age(store)
         assert len(sweep(store, Bodies(small), delete=True).objects) == 1
@@ -311,8 +296,8 @@ class TestMark:
     def test_a_wrong_clock_deletes_nothing(
         self, store: FileStore, monkeypatch: pytest.MonkeyPatch, hours: int
     ) -> None:
-        small = message("m", store)
-        message("gone", store)
+        small = message("m" * 100, store)
+        message("gone" * 100, store)
         age(store, 30)
         now = time.time()
         monkeypatch.setattr(time, "time", lambda: now + hours * 3600)
@@ -324,7 +309,7 @@ class TestMark:
         self, store: FileStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The sweep saw that the object is old; a writer renews it; then the sweep deletes it."""
-        again = message("again", store)
+        again = message("again" * 100, store)
         age(store)
         [found] = store.iter_objects()
         waits: list[float] = []
@@ -336,7 +321,7 @@ class TestMark:
                 mark.__exit__(None, None, None)
 
             monkeypatch.setattr(time, "sleep", deleted_meanwhile)
-            assert message("again", store) == again
+            assert message("again" * 100, store) == again
         assert len(waits) == 1
         assert [each.key for each in store.iter_objects()] == [found.key]
 
@@ -344,8 +329,8 @@ class TestMark:
         self, store: FileStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Between its look and the deletion more time passed than writers wait."""
-        small = message("m", store)
-        again = message("again", store)
+        small = message("m" * 100, store)
+        again = message("again" * 100, store)
         age(store)
         stat, offset = FileStore.stat, [0.0]
         now = time.monotonic
@@ -356,7 +341,7 @@ class TestMark:
             found = stat(self, key)
             if key in (again[0].url or "") and not offset[0]:
                 offset[0] = 1.0  # this once
-                assert message("again", store) == again
+                assert message("again" * 100, store) == again
             return found
 
         listed = [*store.iter_objects()]
@@ -370,7 +355,7 @@ class TestMark:
         self, store: FileStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """S3 answers 403 for what is not there, unless the role may list the bucket."""
-        again = message("again", store)
+        again = message("again" * 100, store)
         age(store)
         stat = FileStore.stat
 
@@ -381,7 +366,7 @@ class TestMark:
             return found
 
         monkeypatch.setattr(FileStore, "stat", denied)
-        assert message("again", store) == again
+        assert message("again" * 100, store) == again
         [found] = store.iter_objects()
         assert time.time() - (found.modified or 0) < DAY
 
@@ -400,7 +385,7 @@ def test_other_stores_have_owners_too(place: str, request: pytest.FixtureRequest
     """Records, the mark and the clock work as in a directory."""
     is_s3 = place == "s3"
     store = request.getfixturevalue("moto_store") if is_s3 else open_store("memory://owned")
-    small, kept = message("m", store), value("p", store)
+    small, kept = message("m" * 100, store), value("p", store)
     value("gone", store)
     with pytest.raises(StoreError, match="needs: payloads"):
         sweep(store, Bodies(small))

@@ -1,17 +1,16 @@
 """Sweeps by a stranger to them: places that only look like those of owners, and odd answers."""
 
 import json
-import os
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from messagebody import MessageBody, Part, offload, payloads, sweep
+from messagebody import MessageBody, payloads, sweep
 from messagebody.errors import InvalidArgument, StoreError
-from messagebody.storage import Bodies, Bytes, Needs, Recent, Store
+from messagebody.storage import Bodies, Bytes, Needs, Recent
 from messagebody.storage._stores.directory import FileStore
+from tests.deletions.stores import age, message, value
 
 DIGITS = "a" * 64
 SWEEPING = "owners/sweeping"
@@ -22,29 +21,15 @@ def store(tmp_path: Path) -> FileStore:
     return FileStore(tmp_path / "store")
 
 
-def age(store: FileStore, days: float = 8) -> None:
-    then = time.time() - days * 86_400
-    for each in store.iter_objects():
-        os.utime(store.root / each.key, (then, then))
-
-
-def message(text: str, store: Store) -> MessageBody:
-    return offload(MessageBody([Part(text * 100)]), store, threshold=0)
-
-
-def value(text: str, store: Store) -> Any:
-    return payloads.offload({"text": text * 1000}, store, threshold=256)
-
-
 class TestPlaces:
     """What only looks like the place or the record of an owner is never deleted."""
 
     def test_a_store_inside_that_is_named_like_an_owner(self, store: FileStore) -> None:
-        small, kept = message("m", store), value("p", store)
+        small, kept = message("m" * 100, store), value("p", store)
         inner = FileStore(store.root / "payloads")
-        message("theirs", inner)
+        message("theirs" * 100, inner)
         value("theirs", inner)
-        message("gone", store)
+        message("gone" * 100, store)
         age(store)
         before = {each.key for each in inner.iter_objects()}
         done = sweep(store, [Bodies(small), payloads.owner(kept)], delete=True)
@@ -59,8 +44,8 @@ class TestPlaces:
     )
     @pytest.mark.parametrize("where", ["chat", "owners/chat", "owners/messages", "messages"])
     def test_a_place_without_a_record(self, store: FileStore, where: str, given: Any) -> None:
-        small = message("m", store)
-        message("theirs", FileStore(store.root / where))
+        small = message("m" * 100, store)
+        message("theirs" * 100, FileStore(store.root / where))
         age(store)
         swept = sweep(store, [Bodies(small), given], delete=True, everything=["chat"])
         assert swept.objects == ()
@@ -68,9 +53,9 @@ class TestPlaces:
     @pytest.mark.parametrize("record", [b"{}", b"[]", b'{"name": "bob", "kind": "", "ask": ""}'])
     def test_a_file_in_the_place_of_a_record(self, store: FileStore, record: bytes) -> None:
         """Such as the card of an owner of something else."""
-        small = message("m", store)
+        small = message("m" * 100, store)
         store.put("owners/alice/owner.json", Bytes(record), content_type="")
-        message("theirs", FileStore(store.root / "owners/alice"))
+        message("theirs" * 100, FileStore(store.root / "owners/alice"))
         age(store)
         with pytest.raises(StoreError, match=r"needs: alice \(unknown"):
             sweep(store, Bodies(small), delete=True)
@@ -81,8 +66,8 @@ class TestPlaces:
         assert store.read_range("owners/alice/owner.json", 0, 99) == record
 
     def test_a_file_in_the_place_of_the_mark(self, store: FileStore) -> None:
-        small = message("m", store)
-        message("gone", store)
+        small = message("m" * 100, store)
+        message("gone" * 100, store)
         store.put(SWEEPING, Bytes(b"chimneys, a list"), content_type="")
         age(store)
         with pytest.raises(StoreError, match="sweeping: this is not the mark of a sweep"):
@@ -103,7 +88,7 @@ class TestPlaces:
         assert payloads.inline(kept, store) == {"text": "p" * 1000}
 
     def test_a_file_that_is_named_like_a_record(self, store: FileStore) -> None:
-        small = message("m", store)
+        small = message("m" * 100, store)
         store.put("owner.json", Bytes(b'{"name": "Alice"}'), content_type="")
         assert sweep(store, Bodies(small), delete=True).objects == ()
 
@@ -174,7 +159,7 @@ class TestAnswers:
         assert len([*store.iter_objects()]) == 2
 
     def test_an_owner_that_answers_once(self, store: FileStore) -> None:
-        kept, small = value("p", store), message("m", store)
+        kept, small = value("p", store), message("m" * 100, store)
         value("gone", store)
         age(store)
         once: list[Any] = [Bodies(each for each in [small])]
@@ -204,7 +189,7 @@ class TestAnswers:
 
     def test_everything_is_for_one_owner(self, store: FileStore) -> None:
         value("p", store)
-        message("m", store)
+        message("m" * 100, store)
         age(store)
         given: list[Any] = [Bodies([]), Needs("payloads", [f"sha256:{DIGITS}"])]
         for everything in ([], ["messages"], ["payloads"]):

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import socket
 import ssl
 import threading
 import traceback
@@ -358,15 +357,6 @@ def answering(status: int, *more: tuple[str, str], **headers: str) -> Answer:
     return answer
 
 
-def out_of_time(faulty: Faulty) -> None:
-    """Offload one part with little time."""
-    limits = FetchLimits(part_seconds=0.3, connect_seconds=60)
-    resolver = Resolver(allow=f"{faulty.address}/", limits=limits)
-    options = {"token": TOKEN, "resolver": resolver}
-    with pytest.raises(LimitExceeded, match="part_seconds"):
-        offload(made(), f"{faulty.address}/uploads", names="/log.txt", storage_options=options)
-
-
 def refused(faulty: Faulty, match: str, **options: Any) -> Exception:
     """Offload one part, which must fail and change nothing; no secret may be told."""
     body = MessageBody(["Hi"])
@@ -520,46 +510,39 @@ class TestFaults:
         with pytest.raises(StoreError, match=f"{match}|the server failed"):
             sent(body, faulty.address)
 
-    def test_headers_that_do_not_end_are_out_of_time(self, faulty: Faulty) -> None:
+    @pytest.mark.parametrize(
+        ("method", "is_taken", "begun"),
+        [
+            ("POST", True, b"HTTP/1.1 201 Created\r\nLocation: /uploads/1\r\nX: y"),
+            ("POST", False, b""),
+            # Sending may take long, at the pace of slow lines. What comes after may not.
+            ("PUT", True, b""),
+        ],
+        ids=["headers without end", "no answer", "no answer to what was sent"],
+    )
+    def test_a_server_that_never_ends_its_answer_is_left(
+        self, faulty: Faulty, method: str, is_taken: bool, begun: bytes
+    ) -> None:
         ended = threading.Event()
 
-        def drips(handler: _Handler) -> None:
-            handler.taken()
-            handler.wfile.write(b"HTTP/1.1 201 Created\r\nLocation: /uploads/1\r\nX: y")
+        def stall(handler: _Handler) -> None:
+            if is_taken:
+                handler.taken()
+            handler.wfile.write(begun)
             ended.wait(60)
 
-        faulty.answers["POST"] = drips
-        out_of_time(faulty)
+        faulty.answers[method] = stall
+        limits = FetchLimits(part_seconds=0.3, connect_seconds=60)
+        resolver = Resolver(allow=f"{faulty.address}/", limits=limits)
+        options = {"token": TOKEN, "resolver": resolver}
+        with pytest.raises(LimitExceeded, match="part_seconds"):
+            offload(made(), f"{faulty.address}/uploads", names="/log.txt", storage_options=options)
         ended.set()
 
     def test_a_server_that_hangs_up(self, faulty: Faulty) -> None:
         for method in ("PUT", "POST"):
             faulty.answers[method] = lambda handler: handler.connection.close()
             refused(faulty, "the server failed")
-
-    def test_a_server_that_is_not_there(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            gone = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        with pytest.raises(StoreError, match=f"{gone}.*the server failed"):
-            sent(MessageBody([Part(b"y" * MIB, name="/film")]), gone)
-
-    def test_a_server_that_never_answers_is_left(self, faulty: Faulty) -> None:
-        ended = threading.Event()
-        faulty.answers["POST"] = lambda _: [ended.wait(60)].clear()
-        out_of_time(faulty)
-        ended.set()
-
-    def test_who_has_all_and_never_answers_is_left(self, faulty: Faulty) -> None:
-        """Sending may take long, at the pace of slow lines. What comes after may not."""
-        ended = threading.Event()
-
-        def takes(handler: _Handler) -> None:
-            handler.taken()
-            ended.wait(60)
-
-        faulty.answers["PUT"] = takes
-        out_of_time(faulty)
-        ended.set()
 
     def test_a_server_that_damages_content(self, faulty: Faulty) -> None:
         def other(handler: _Handler) -> None:
