@@ -88,7 +88,7 @@ CORE_DOORS = {
     "pylibmagic": {"_base/sniffing.py"},
     "rfc8785": {"_wire/state.py", "envelopes/olympus/_signature.py"},
     "urllib3": {"s3/_faults.py"},
-    "wcmatch": {"globs/_wide.py", "testing/_patterns.py"},
+    "wcmatch": {"globs/_wide.py"},
 }  # fmt: skip
 LEAF_DOORS = {
     "a2a": {"frameworks/a2a_sdk.py"},

@@ -1,9 +1,8 @@
-"""Tests for extensions of the toolkit: contracts, strategies and a reference implementation.
+"""Tests for extensions of the toolkit: contracts and strategies.
 
 Inherit `StoreContract` to test a store, `AdapterContract` for the adapter of a format, and
 `StreamContract` for its stream.
-`strategies` has Hypothesis strategies for bodies, and `wcmatch_matches` is the reference for
-patterns.
+`strategies` has Hypothesis strategies for bodies.
 
 Raises:
     MissingDependency: pytest or hypothesis is not installed.
@@ -26,7 +25,6 @@ from messagebody.errors import MissingDependency
 if TYPE_CHECKING:
     from messagebody.testing import strategies
     from messagebody.testing._adapters import AdapterContract
-    from messagebody.testing._patterns import wcmatch_matches
     from messagebody.testing._stores import StoreContract
     from messagebody.testing._streams import StreamContract
 
@@ -35,7 +33,6 @@ __all__ = [
     "StoreContract",
     "StreamContract",
     "strategies",
-    "wcmatch_matches",
 ]
 
 if not TYPE_CHECKING:  # a type checker must only see the names above
@@ -45,7 +42,6 @@ if not TYPE_CHECKING:  # a type checker must only see the names above
         {
             "": "strategies",
             "._adapters": "AdapterContract",
-            "._patterns": "wcmatch_matches",
             "._stores": "StoreContract",
             "._streams": "StreamContract",
         },
