@@ -4,11 +4,10 @@ Most items are read back as they were, which shows without their parts.
 """
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from messagebody._core import JSON, TEXT_PLAIN, Part, data_urls
 from messagebody.adapters._conversion.collecting import link_type
-from messagebody.adapters._conversion.reading import is_text_of
 from messagebody.adapters._vocabulary.dialect import Dialect
 from messagebody.adapters._vocabulary.items import (
     Call,
@@ -17,6 +16,7 @@ from messagebody.adapters._vocabulary.items import (
     Reasoning,
     Refusal,
     Result,
+    Text,
 )
 from messagebody.adapters._vocabulary.part_names import RESERVED, RESULT, items_of
 from messagebody.errors import DecodeError
@@ -63,6 +63,14 @@ def _is_whole_result(dialect: Dialect, item: Result, parts: list[Part], back: Re
         if text is None or not is_text_of(dialect, block, text):
             return False
     return True
+
+
+def is_text_of(dialect: Dialect, block: Any, text: str) -> bool:
+    """Return whether a block is read as just a text."""
+    if dialect.plain is not None and (said := dialect.plain.text_of(block)) is not None:
+        return said == text
+    is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
+    return is_typed and dialect.read_block(block) == Text(text)
 
 
 def is_link(part: Part, item: Item | None) -> bool:

@@ -22,10 +22,10 @@ from messagebody._core import (
     text_problem,
 )
 from messagebody.adapters._contract import Converted
-from messagebody.adapters._conversion.alignment import is_link, is_whole
+from messagebody.adapters._conversion.alignment import is_link, is_text_of, is_whole
 from messagebody.adapters._conversion.collecting import result_facts
 from messagebody.adapters._conversion.kinds import fits, kinds_at, media_of
-from messagebody.adapters._conversion.reading import Pieces, is_text_of, item_of
+from messagebody.adapters._conversion.reading import Pieces, item_of
 from messagebody.adapters._conversion.rest import entries_of
 from messagebody.adapters._conversion.role import inferred_role, role_losses, role_of
 from messagebody.adapters._conversion.unread_members import missed_in

@@ -347,13 +347,6 @@ def item_of(dialect: Dialect, block: Any, spot: BlockPointer | None = None) -> I
     return _item_of(dialect, block, spot)
 
 
-def is_text_of(dialect: Dialect, block: Any, text: str) -> bool:
-    """Return whether a block is read as just a text."""
-    if dialect.plain is not None and (said := dialect.plain.text_of(block)) is not None:
-        return said == text
-    return _item_of(dialect, block, None) == Text(text)
-
-
 def _item_of(dialect: Dialect, block: Any, spot: BlockPointer | None) -> Item | None:
     pointer = spot.pointer if spot is not None else str
     is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
