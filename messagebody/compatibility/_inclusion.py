@@ -132,17 +132,21 @@ class Compatibility:
             return [] if part is None else [part]
         return types
 
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reasons for the verdict, as data; the text of each names the concrete part.
+
+        All are there, but for what is inside a JSON part: at most twenty differences of one part.
+        """
+        return self._reasons  # a property that is kept could not be one of a subclass
+
     @cached_property
     def _evidence(self) -> Evidence:
         self._decision.budget.refill(self.max_steps)
         return evidence_for(self._decision, self.verdict, self.counterexample_types)
 
     @cached_property
-    def reasons(self) -> tuple[Reason, ...]:
-        """The reasons for the verdict, as data; the text of each names the concrete part.
-
-        All are there, but for what is inside a JSON part: at most twenty differences of one part.
-        """
+    def _reasons(self) -> tuple[Reason, ...]:
         evidence = self._evidence
         self._decision.budget.refill(self.max_steps)
         sides = Sides(self.producer, self.consumer, self.max_steps)
