@@ -11,19 +11,12 @@ import pytest
 
 import messagebody
 from messagebody.errors import MissingDependency
+from tests.test_imports import MODULES as FILES
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(messagebody.__file__).parent
 PAGE = (ROOT / "docs/reference/public.md").read_text(encoding="utf-8")
 LISTED = re.findall(r"^\| `(messagebody[\w.]*)` \|", PAGE, re.MULTILINE)
-
-
-def name_of(path: Path) -> str:
-    pieces = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    return ".".join(pieces[:-1] if pieces[-1] == "__init__" else pieces)
-
-
-FILES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 PUBLIC = [name for name in FILES if "._" not in name]
 
 

@@ -39,7 +39,6 @@ from tests.adapters.streams.streams import STREAMS
 from tests.commands import ExitCode, run
 from tests.envelopes.test_hostile_values import MESSAGES
 from tests.fuzz.mutations import mutate, mutate_text, mutate_value
-from tests.fuzz.test_decoding import DOCUMENTS
 
 
 class Difference(AssertionError):
@@ -84,6 +83,27 @@ def outcome(read: Callable[[], Any]) -> Any:
 
 # Bodies
 
+SEEDS = [
+    MessageBody([Part("Hello, world!")]),
+    MessageBody(
+        [
+            Part("Cats are [cute](source:1).", content_type="text/markdown"),
+            Part(b"\x89PNG\r\n\x1a\n\x00\xff", name="/charts/cat.png", metadata={"w": [1, 2.5]}),
+            Part(url="https://example.com/cats?a=b", name="/sources/1", content_type="text/html"),
+            Part("é\u2028𝄞", name="/sources/2").evolve(extra={"from": {"someone": None}}),
+            Part(url="data:text/plain;base64,aGVsbG8=", size=5),
+        ]
+    ),
+    MessageBody(
+        Part(f"{number}", name=f"/n/{number}", metadata={"n": number}) for number in range(12)
+    ),
+]
+DOCUMENTS = [
+    *(body.to_json_bytes() for body in SEEDS),
+    SEEDS[1].to_json_bytes(indent=2),
+    b'{"parts":' + SEEDS[1].to_json_bytes() + b"}",
+]
+
 SMALL = Limits(json_bytes=2_000, parts=3, part_bytes=50, depth=4, name_length=10)
 
 
@@ -101,6 +121,8 @@ def read_body(read: Callable[..., MessageBody], data: Any, seed: int) -> None:
     limits = SMALL if seed % 5 == 0 else Limits()
     decode = partial(read, data, limits=limits, strict=seed % 3 == 0)
     fast = outcome(decode)
+    told = fast if isinstance(fast, str) else repr(fast)
+    same(told.isprintable(), True, f"whether {told!r:.100} can be shown")
     with reference_reading():
         same(fast, outcome(decode), "fast and reference reading")
     body = decode()

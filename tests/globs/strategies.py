@@ -25,7 +25,7 @@ def _sequences(pieces: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-def _is_name_pattern(text: str) -> bool:
+def is_name_pattern(text: str) -> bool:
     try:
         name_pattern(text)
     except InvalidPattern:
@@ -43,7 +43,7 @@ def _is_type_pattern(text: str) -> bool:
 
 # Runs of slashes are mended, for most random text would be refused otherwise.
 _raw_names = _sequences(_PIECES).map(lambda text: re.sub("/{2,}", "/", "/" + text))
-name_patterns = _raw_names.filter(_is_name_pattern)
+name_patterns = _raw_names.filter(is_name_pattern)
 """Accepted name patterns."""
 
 raw_patterns = _raw_names | _sequences(_PIECES) | st.text("/*{},.ab?", max_size=12)

@@ -1,7 +1,5 @@
 """What is wrong with a body."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -234,45 +232,3 @@ def test_the_names_of_a_large_body_are_not_kept() -> None:
     assert schema.is_valid(_body(*((name, "text/plain") for name in names)))
     assert schema.checker._by_name.cache_info().currsize == 0
     assert not schema.is_valid(_body(*((name, "text/plain") for name in [*names, "/other"])))
-
-
-EXAMPLES: dict[str, tuple[list[Any], list[tuple[str | None, str]]]] = {
-    "chat": ([(None, "text/plain", True)], [(None, "text/plain")]),
-    "multimodal": (
-        [(None, "text/{plain,markdown}"), (None, "image/*")],
-        [(None, "text/plain"), (None, "image/png"), (None, "text/plain")],
-    ),
-    "software": (
-        [(None, "text/*", True), ("/files/**", "*/*")],
-        [(None, "text/plain"), ("/files/hello_world.py", "text/x-python")],
-    ),
-    "researcher": (
-        [(None, "text/markdown", True), (None, "image/*"), ("/sources/*", "text/*")],
-        [
-            (None, "text/markdown"),
-            (None, "image/png"),
-            ("/sources/1", "text/html"),
-            ("/sources/2", "text/plain"),
-        ],
-    ),
-}
-
-
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_examples(example: str) -> None:
-    schema, parts = EXAMPLES[example]
-    assert MessageBodySchema(schema).is_valid(_body(*parts))
-
-
-CASES = json.loads((Path(__file__).parents[1] / "vectors" / "compat_cases.json").read_text())
-
-
-@pytest.mark.parametrize("case", [each for each in CASES if each["counterexample"]], ids=lambda
-                         each: each["case"])  # fmt: skip
-def test_counterexamples_of_the_vectors(case: dict[str, Any]) -> None:
-    body = _body(*((name, kind) for name, kind in case["counterexample"]))
-    producer, consumer = (
-        MessageBodySchema([tuple(part) for part in case[side]]) for side in ("producer", "consumer")
-    )
-    assert producer.is_valid(body)
-    assert not consumer.is_valid(body)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from messagebody import MessageBody, Part
 from messagebody._base.digests import sha256_of
 from messagebody._model.access import columns
-from messagebody._wire import manifest, state
+from messagebody._wire import state
 from messagebody.errors import DigestUnknown
 
 _DIGEST = "sha256:" + "a" * 64
@@ -47,19 +47,6 @@ class TestTheFingerprint:
         )
         assert one.fingerprint == other.fingerprint
         assert one.fingerprint != one.digest
-
-
-_ENTRIES = st.fixed_dictionaries(
-    {"contentType": st.text(), "size": st.none() | st.integers(0, 2**53 - 1),
-     "digest": st.none() | st.text()},
-    optional={"name": st.text(), "url": st.text()},
-)  # fmt: skip
-
-
-@given(st.lists(_ENTRIES, max_size=3))
-@example([{"contentType": "".join(map(chr, range(0x180))), "size": 0, "digest": "\u2028\ue000😀"}])
-def test_the_bytes_under_a_digest_are_those_of_rfc_8785(entries: list[dict[str, object]]) -> None:
-    assert manifest._canonical(entries) == rfc8785.dumps(entries)  # type: ignore[arg-type]
 
 
 _INTEGERS = st.integers(-(2**53) + 1, 2**53 - 1)
