@@ -2,12 +2,14 @@
 
 import contextlib
 import importlib
+import io
 import json
 import os
 import socket
 import stat
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import pytest
@@ -20,7 +22,7 @@ from messagebody.envelopes import olympus, sentient
 from messagebody.errors import MissingDependency
 
 #: The shell inside the process of a test, which has no public name; and how calls end.
-__all__ = ["BODY", "CALLS", "NAME", "ExitCode", "application", "commands", "run"]
+__all__ = ["BODY", "CALLS", "NAME", "Done", "ExitCode", "Shell", "application", "commands", "run"]
 __all__ += ["visits_instead_of_serving", "write_files"]
 
 BODY = "m.json"
@@ -75,6 +77,33 @@ CALLS: dict[str, list[list[str]]] = {
     "help": [["cat"]],
     "completion": [["bash"]],
 }  # fmt: skip
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+    data: bytes
+
+
+class Shell:
+    """Runs the command line with standard streams of its own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+        # Workers that run tests side by side may have inherited or set it.
+        monkeypatch.delenv("COLUMNS", raising=False)
+
+    def __call__(self, *arguments: str, stdin: bytes = b"") -> Done:
+        streams = [io.TextIOWrapper(io.BytesIO(data), "utf-8") for data in (stdin, b"", b"")]
+        for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+            self._monkeypatch.setattr(sys, name, stream)
+        code = run(arguments)
+        raw = []
+        for stream in streams[1:]:
+            stream.flush()
+            raw.append(stream.buffer.getvalue())
+        return Done(int(code), raw[0].decode("utf-8", "replace"), raw[1].decode(), raw[0])
 
 
 def commands(group: click.Group, above: str = "") -> list[str]:

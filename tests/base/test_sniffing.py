@@ -318,29 +318,7 @@ def test_an_extension_means_the_same_everywhere(extension: str) -> None:
 
 
 class TestTextByName:
-    """Text whose name says text needs no look at every signature, and gets the same answer."""
-
-    HEADS = (
-        b"%PDF-1.7", b"\n%PDF-1.4", b"words %PDF-1.7", b"%!PS-Adobe-3.0", b"BZh91AY&SY", b"PAR1",
-        b"GIF89a", b"RIFF    WEBPVP8 ", b"RIFF    WAVEfmt ", b"FORM    AIFF", b"MThd", b"OggS",
-        b"fLaC", b"OTTO", b"wOFF", b"wOF2", b"8BPS", b"glTF", b"    ftypisom", b"    ftypqt  ",
-        b"    moov", b"    mdat", b"PO^Q`", b"SQLite format 3", b"BM", b"MZ", b"RE~^", b"MSCF",
-        b"<html>", b"<?xml version='1.0'?>", b"{}", b"{\\rtf1", b"#!/bin/sh\n", b"a,b\n1,2\n",
-        "ü".encode(), b"\xff\xfe", b"\x1b[0m", b"\xfd7zXZ", b"(\xb5/\xfd", b"\xff\xd8\xff\xe0", PNG,
-        ZIP, b"",
-    )  # fmt: skip
-
-    @pytest.mark.parametrize("name", ["/a.txt", "/a.json", "/a.svg", "/a.rtf", "/a.md"])
-    def test_is_what_the_slow_way_finds(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        luck = random.Random(name)
-        heads = [*self.HEADS, *(sample(file)[:4000] for file in SAMPLES)]
-        heads += [luck.randbytes(luck.randrange(60)) for _ in range(100)]
-        heads += [bytes(luck.choices(b"PKRIFGM%!DBZhftyp-18 \n", k=40)) for _ in range(100)]
-        heads += [("x" * (2045 + cut) + "ü€").encode() for cut in range(4)]
-        found = [sniffing.content_type(head + rest, name) for head in heads for rest in (b"", FILL)]
-        monkeypatch.setattr(sniffing, "_is_surely_text", lambda head: False)
-        slow = [sniffing.content_type(head + rest, name) for head in heads for rest in (b"", FILL)]
-        assert found == slow
+    """Text whose name says text needs no look at every signature."""
 
     def test_does_not_ask_libmagic(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sniffing, "_from_bytes", lambda *_: pytest.fail("asked"))
@@ -409,9 +387,16 @@ def mac_binary(data: bytes) -> bytes:
     return bytes(header) + data
 
 
-class TestBinary:
-    """Bytes that libmagic can't know need not be shown to it, and get the same answer."""
+class TestQuickAnswers:
+    """What libmagic can't know, and text by its name, is not shown to it, and is answered alike."""
 
+    WORDS = (
+        b"%PDF-1.7", b"\n%PDF-1.4", b"words %PDF-1.7", b"%!PS-Adobe-3.0", b"RIFF    WEBPVP8 ",
+        b"FORM    AIFF", b"MThd", b"OggS", b"fLaC", b"OTTO", b"wOFF", b"wOF2", b"8BPS", b"glTF",
+        b"    ftypisom", b"    ftypqt  ", b"    moov", b"    mdat", b"SQLite format 3", b"BM",
+        b"MZ", b"RE~^", b"MSCF", b"<html>", b"<?xml version='1.0'?>", b"{}", b"{\\rtf1",
+        b"#!/bin/sh\n", b"a,b\n1,2\n", "ü".encode(), b"\xff\xfe", b"\x1b[0m", b"",
+    )  # fmt: skip
     HEADS = (
         b"\xff\xd8\xff\xe0", b"\xff\xd8\xff\xed", b"\xff\x0a\xfa\x1f", PNG,
         b"\x89PNG\r\n\x1a\n\0\0\0\x04CgBI\x50\0\x20\x02", b"II*\0\x08\0\0\0", b"MM\0*", b"II+\0",
@@ -443,17 +428,22 @@ class TestBinary:
         tar_of("a", b"b", tarfile.GNU_FORMAT),
     )  # fmt: skip
 
-    @pytest.mark.parametrize("name", [None, "/a.bin", "/a.txt", "/a.xlsx"])
-    def test_is_what_the_slow_way_finds(
+    NAMES = (None, "/a.bin", "/a.xlsx", "/a.txt", "/a.json", "/a.svg", "/a.rtf", "/a.md")
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_are_what_the_slow_way_finds(
         self, name: str | None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         luck = random.Random(name)
-        rests = [b"", bytes(2000), FILL, FILLING]
-        heads = [head + rest for head in self.HEADS for rest in rests]
+        starts = [*self.HEADS, *self.WORDS, *(sample(file)[:4000] for file in SAMPLES)]
+        heads = [start + rest for start in starts for rest in (b"", bytes(2000), FILL, FILLING)]
         heads += [head[: luck.randrange(1, 600)] for head in heads]
         heads += [array(luck, kind) for kind in ("mask", "bytes", "int16", "float32") * 25]
+        heads += [bytes(luck.choices(b"PKRIFGM%!DBZhftyp-18 \n", k=40)) for _ in range(100)]
+        heads += [("x" * (2045 + cut) + "ü€").encode() + FILL for cut in range(4)]
         found = [sniffing.content_type(head, name) for head in heads]
-        monkeypatch.setattr(sniffing, "_is_surely_unknown", lambda head: False)
+        for shortcut in ("_is_surely_unknown", "_is_surely_text"):
+            monkeypatch.setattr(sniffing, shortcut, lambda head: False)
         assert found == [sniffing.content_type(head, name) for head in heads]
 
     def test_of_the_types_that_count_are_told_apart(self) -> None:

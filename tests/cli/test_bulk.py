@@ -11,16 +11,15 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, bulk, offload
 from tests.bulk.helpers import SCHEMA, bodies, errors, results, tree, write_log
-from tests.cli.test_commands import Shell
 from tests.cli.test_processes import COMMAND, INTERRUPTIBLE, on_a_terminal
+from tests.commands import Shell
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
+def shell(shell: Shell, tmp_path: Path) -> Shell:
     (tmp_path / "schema.json").write_text(SCHEMA.to_json())
     write_log(tmp_path / "logs/a.jsonl", bodies(20))
-    return Shell(monkeypatch)
+    return shell
 
 
 ONE = ["--workers", "1"]

@@ -10,7 +10,7 @@ from messagebody import MessageBody, Part, offload
 from messagebody.adapters import adapter_names
 from messagebody.adapters.streams import to_stream
 from messagebody.archives import zip as zipped
-from tests.cli.test_commands import Shell
+from tests.commands import Shell
 
 A2A = {
     "messageId": "m",
@@ -20,12 +20,6 @@ A2A = {
         {"raw": "UEsDBA==", "filename": "a.zip", "mediaType": "application/zip"},
     ],
 }
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    return Shell(monkeypatch)
 
 
 def test_the_format_is_detected(shell: Shell) -> None:

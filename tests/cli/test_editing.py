@@ -11,19 +11,18 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver
-from tests.cli.test_commands import Shell
+from tests.commands import Shell
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(500)
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
+def shell(shell: Shell, tmp_path: Path) -> Shell:
     (tmp_path / "a.png").write_bytes(PNG)
     (tmp_path / "b.txt").write_text("b")
     body = MessageBody([Part("hello"), Part("1", name="/s/1"), Part("2", name="/s/2")])
     (tmp_path / "m.json").write_bytes(body.to_json_bytes())
-    return Shell(monkeypatch)
+    return shell
 
 
 def read(path: str = "m.json") -> MessageBody:

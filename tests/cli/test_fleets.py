@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_commands import Shell
+from tests.commands import Shell
 
 TEXT = {"contentType": "text/plain", "required": True}
 PAGE = {"contentType": "text/html", "required": True}
@@ -23,12 +23,11 @@ def write(path: str, takes: Any, sends: Any, **more: Any) -> None:
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
+def shell(shell: Shell) -> Shell:
     for side in ("old", "new"):
         for name in ("scout", "writer", "critic"):
             write(f"{side}/{name}.json", [TEXT], [TEXT])
-    return Shell(monkeypatch)
+    return shell
 
 
 def test_nothing_changes(shell: Shell) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.test_commands import Shell
+from tests.commands import Shell
 
 HOOKS = yaml.safe_load((Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text())
 SCHEMA = '[{"contentType": "text/*", "required": true}]'
@@ -14,12 +14,6 @@ ARGUMENTS = {
     "messagebody-validate": ["--schema", "a.schema.json", "a.json", "b.json"],
     "messagebody-check": ["a.schema.json", "b.schema.json"],
 }
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    return Shell(monkeypatch)
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])

@@ -9,14 +9,12 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody, Part, offload
-from tests.cli.test_commands import Shell
-from tests.commands import application, commands
+from tests.commands import Shell, application, commands
 from tests.effort import one_in
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
+def shell(shell: Shell) -> Shell:
     body = MessageBody([Part("hello"), Part("a" * 2000, name="/s/1")])
     body.save("m.json")
     offload(body, Path("store"), threshold="1 KiB").save("small.json")
@@ -30,7 +28,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
     MessageBody([Part("one", name="/m.json")]).save("of-itself.json")
     Path("header.json").write_text("{}")
     Path("other").mkdir()
-    return Shell(monkeypatch)
+    return shell
 
 
 def _object() -> str:

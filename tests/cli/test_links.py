@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from tests.cli.test_commands import Shell
+from tests.commands import Shell
 
 pytest.importorskip("turbohtml")
 
@@ -15,15 +15,14 @@ TEXT = "Cats are [cute](source:1) and [many](charts/cats.png)."
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
+def shell(shell: Shell) -> Shell:
     citations = [{"part": "/sources/1", "start": 0, "end": 4}]
     body = MessageBody([Part(TEXT, content_type="text/markdown")])
     body.add("<p><a href=../sources/1>x</a>", name="/site/a.html", content_type="text/html")
     body.add("Cats", name="/cited", metadata={"citations": citations})
     body.add("so cute", name="/sources/1")
     body.save("m.json")
-    return Shell(monkeypatch)
+    return shell
 
 
 def read(path: str = "m.json") -> MessageBody:

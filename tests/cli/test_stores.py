@@ -16,18 +16,12 @@ from messagebody import MessageBody, Part, payloads, sweep
 from messagebody.s3 import S3Store
 from messagebody.storage import Bodies
 from tests import servers
-from tests.cli.test_commands import Shell
 from tests.cli.test_processes import on_a_terminal
+from tests.commands import Shell
 from tests.effort import one_in
 from tests.serving.servers import running
 
 OLD = (1000, 1000)
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    return Shell(monkeypatch)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from messagebody._cli.reports import FORMATS
-from tests.cli.test_commands import Done, Shell
+from tests.commands import Done, Shell
 from tests.effort import one_in
 
 ALL_FORMATS = ["text", *FORMATS]
@@ -41,8 +41,7 @@ BAD = {
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
+def shell(shell: Shell, tmp_path: Path) -> Shell:
     named = {
         "text": TEXT, "wider": WIDER, "clash": CLASH, "hard": HARD, "taker": HARD_TAKER,
         "long": LONG_NAME, "longer": LONGER_NAME, "long-type": LONG_TYPE,
@@ -52,7 +51,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
     for name, data in BAD.items():
         (tmp_path / f"{name}.json").write_bytes(data)
     (tmp_path / "directory.json").mkdir()
-    return Shell(monkeypatch)
+    return shell
 
 
 def assert_refused(done: Done) -> None:

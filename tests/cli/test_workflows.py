@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_commands import Shell
+from tests.commands import Shell
 
 REPORT = {"name": "/report.md", "contentType": "text/markdown", "required": True}
 FLOW: dict[str, Any] = {
@@ -22,8 +22,7 @@ BREAKS = (
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
+def shell(shell: Shell) -> Shell:
     write("flow.json", FLOW)
     mended = {**FLOW, "edges": [["scout", "writer", [{"drop": ["/raw/**"]}, {"mount": "/in"}]]]}
     write("mended.json", mended)
@@ -31,7 +30,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
     write("out.json", [REPORT])
     write("in.json", [{**REPORT, "name": "/brief.md"}])
     write("picture.json", [{"name": "/a.png", "contentType": "image/png", "required": True}])
-    return Shell(monkeypatch)
+    return shell
 
 
 def write(path: str, value: Any) -> None:

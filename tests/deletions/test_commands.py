@@ -27,7 +27,7 @@ MORE: dict[str, list[list[str]]] = {
     "mv": [[BODY, NAME, "renamed", "-i"]],
     "offload": [[BODY, "--to", "store", "--threshold", "0", "-i"]],
     "inline": [["small.json", "--allow", "store", "-i"], ["small.json", "--allow", "store"]],
-    "fetch": [["small.json", NAME, "--allow", "store", "-o", "got"]],
+    "cat": [["small.json", NAME, "--allow", "store", "-o", "got"]],
     "migrate": [["small.json", "--from", "store", "--to", "renamed", "-i"]],
     "pack": [["directory", "--to", "store", "--threshold", "0", "-o", "packed.json"]],
     "unpack": [

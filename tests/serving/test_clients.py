@@ -141,7 +141,7 @@ class TestCommands:
         [
             ["ls"], ["tree"], ["cat"], ["digest"], ["diff", "{}"], ["lint"], ["infer"], ["detect"],
             ["validate", "--schema", "schema.json"], ["convert", "--to", "openai-chat"],
-            ["fetch", "rides.csv", "-o", "rides.csv"], ["view", "-o", "page.html"],
+            ["cat", "rides.csv", "-o", "rides.csv"], ["view", "-o", "page.html"],
         ],
         ids=" ".join,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from messagebody.adapters import Format, adapter, adapter_names, detect
 from messagebody.adapters.dialects import messages_of
 from messagebody.errors import EnvelopeError
 from tests.adapters.formats.messages import MESSAGES
-from tests.cli.test_commands import Shell
+from tests.commands import Shell
 
 FORMATS = [name for name in adapter_names() if isinstance(adapter(name), Format)]
 TEXTS = ["Where is the cat?", "On the roof.", "Thank you!"]

@@ -12,7 +12,7 @@ import pytest
 from messagebody.adapters import adapter, detect, register
 from messagebody.adapters.streams import Assembler, register_stream, stream_names
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
-from tests.cli.test_commands import Shell
+from tests.commands import Shell
 from tests.testing.notes import Notes, NotesEvents
 
 QUESTION = {"author": "human", "notes": [{"is": "text", "text": "Sunny in Brno?", "pinned": True}]}

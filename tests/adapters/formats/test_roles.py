@@ -10,7 +10,7 @@ from messagebody import MessageBody, Part, bulk
 from messagebody.adapters import Converted, Format, Loss, adapter, adapter_names, write
 from messagebody.errors import EnvelopeError
 from tests.adapters.formats.messages import MESSAGES
-from tests.cli.test_commands import Shell
+from tests.commands import Shell
 
 FORMATS = [name for name in adapter_names() if isinstance(adapter(name), Format)]
 BODIES = [

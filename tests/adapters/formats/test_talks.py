@@ -11,7 +11,7 @@ from messagebody import MessageBody, Part
 from messagebody.adapters import adapter, adapter_names, as_result, detect, format_of
 from messagebody.errors import EnvelopeError, InvalidArgument
 from messagebody.samples import sample
-from tests.cli.test_commands import Shell
+from tests.commands import Shell
 
 RESPONSES: Any = adapter("openai-responses")
 CHAT: Any = adapter("openai-chat")

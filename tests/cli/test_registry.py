@@ -1,17 +1,13 @@
 """The pairs of a registry, and what its files hold."""
 
+import html
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.test_commands import Shell
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    return Shell(monkeypatch)
+from tests.commands import Shell
 
 
 @pytest.fixture
@@ -85,3 +81,25 @@ class TestRegistry:
         (tmp_path / "hard" / "knot.json").write_text(json.dumps(hard))
         done = shell("registry", "pairs", "hard")
         assert (done.code, "knot → knot" in done.err) == (3, True)
+
+
+TEXT = {"contentType": "text/plain", "required": True}
+PICTURE = {"name": "/a.png", "contentType": "image/png"}
+
+
+def write(directory: Path, name: str, takes: list[Any], sends: list[Any]) -> None:
+    agent = {"name": name, "input": takes, "output": sends}
+    (directory / f"{name}.json").write_text(json.dumps(agent))
+
+
+def test_the_page_tells_what_breaks_a_pair(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, "reader", [TEXT], [TEXT])
+    write(tmp_path, "painter", [TEXT], [TEXT, PICTURE])
+    write(tmp_path, "printer", [{**PICTURE, "required": True}], [])
+    done = shell("registry", "pairs", ".", "--format", "html")
+    page = html.unescape(done.out)
+    assert done.code == 0
+    assert "painter → reader: sometimes. breaks with '/a.png' image/png, text/plain" in page
+    assert "consumer part 0 text/plain is required" in page
+    assert "always (2)" in page
+    assert "sometimes (1)" in page
