@@ -6,7 +6,6 @@ upload left open, and the next run completes.
 
 import hashlib
 import io
-import random
 import re
 import types
 from collections.abc import Callable, Iterator
@@ -22,12 +21,11 @@ from messagebody import verify as verify_references
 from messagebody.errors import (
     AccessDenied,
     DigestMismatch,
-    ObjectNotFound,
     StoreError,
 )
 from messagebody.s3 import S3Store
 from messagebody.s3._client import Clients
-from messagebody.storage import Bodies, Bytes
+from messagebody.storage import Bodies
 from tests import servers
 from tests.effort import one_in
 from tests.faults import proxy as faults
@@ -208,19 +206,6 @@ def test_a_lost_acknowledgement_of_complete_is_found_out(
     assert offload_through(store, moto_store, large_body())
 
 
-@pytest.mark.parametrize(
-    ("fault", "kind"),
-    [("403", AccessDenied), ("expired", AccessDenied), ("503", StoreError), ("501", StoreError)],
-)
-def test_the_error_says_which(fault: str, kind: type, proxy: Proxy, store: S3Store) -> None:
-    proxy.spoil("put", ON_WRITING[fault])
-    with pytest.raises(StoreError) as caught:
-        offload(small_body(), store)
-    assert type(caught.value) is kind
-    assert caught.value.store == f"s3://{store.bucket}"
-    assert "part '/small'" in str(caught.value)
-
-
 def flip(data: bytes) -> bytes:
     return data[:-1] + bytes([data[-1] ^ 1]) if data else data
 
@@ -392,18 +377,6 @@ def test_two_offloads_of_one_body_at_once(store: S3Store, moto_store: S3Store) -
     assert inline(bodies[0], resolver=Resolver(allow=moto_store)) == body
 
 
-def test_a_deleted_and_a_replaced_object(store: S3Store, moto_store: S3Store) -> None:
-    body = small_body()
-    small = offload(body, moto_store)
-    key = re.sub(r".*/tenant/", "", small[0].url or "")
-    moto_store.put(key, Bytes(b"y" * 300_000), content_type="a/b", if_absent=False)
-    with pytest.raises(DigestMismatch, match="part '/small': expected sha256:"):
-        inline(small, resolver=Resolver(allow=store))
-    moto_store.delete(key)
-    with pytest.raises(ObjectNotFound, match="part '/small'"):
-        inline(small, resolver=Resolver(allow=store))
-
-
 def test_a_full_disk_on_the_way_back(
     store: S3Store, moto_store: S3Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -434,21 +407,6 @@ def test_migrating_survives_a_fault(
     moved = migrate(small, store, resolver=resolver)
     assert moved.digest == small.digest
     assert inline(moved, resolver=resolver) == large_body()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100))
-def test_a_hundred_runs_of_faults_at_random(
-    seed: int, proxy: Proxy, store: S3Store, moto_store: S3Store
-) -> None:
-    chance = random.Random(seed)
-    body = large_body() + small_body()
-    for operation in ("put", "create", "part", "complete"):
-        wreck: Any = chance.choice(list(ON_WRITING.values()))
-        proxy.spoil(operation, wreck, first=chance.randrange(3), times=chance.randrange(3))
-    offload_through(store, moto_store, body, "create")
-    proxy.heal()
-    assert offload_through(store, moto_store, body)
 
 
 def listed(store: S3Store) -> object:

@@ -411,6 +411,7 @@ class TestUrls:
         assert right.cat_file("right:///x") == b"r"
         assert (left.protocol, left.unstrip_protocol("/d/x")) == ("left", "left:///d/x")
         assert right.cat_file("messagebody:///x") == b"r"
+        assert left._strip_protocol(["left:///d/x", Path("d/x")]) == ["/d/x"] * 2
         with pytest.raises(FileNotFoundError):
             right.cat_file("left:///x")
 

@@ -148,25 +148,6 @@ class TestNestedTransactions:
             assert MessageBodyFileSystem(fs.document.url).body == fs.body
         return fs.body.names()
 
-    def test_all_of_it_is_kept(self, fs: MessageBodyFileSystem) -> None:
-        with fs.transaction:
-            fs.pipe_file("/report", b"r")
-            with fs.transaction:
-                fs.pipe_file("/chart", b"c")
-            assert self.names(fs) == []
-            fs.pipe_file("/end", b"e")
-        assert self.names(fs) == ["/report", "/chart", "/end"]
-
-    def test_an_exception_of_the_outer_one_forgets_all(self, fs: MessageBodyFileSystem) -> None:
-        with pytest.raises(ZeroDivisionError), fs.transaction:  # noqa: PT012
-            with fs.transaction:
-                fs.pipe_file("/chart", b"c")
-            raise ZeroDivisionError
-        assert self.names(fs) == []
-        with fs.transaction:
-            fs.pipe_file("/after", b"a")
-        assert self.names(fs) == ["/after"]
-
     def test_an_exception_of_the_inner_one_forgets_its_own(self, fs: MessageBodyFileSystem) -> None:
         with fs.transaction:
             fs.pipe_file("/report", b"r")

@@ -51,21 +51,6 @@ def test_a_change_is_made_by_the_commit_and_forgotten_with_an_exception(
     assert body != before
 
 
-def test_a_commit_that_fails_half_way_is_undone(body: MessageBody) -> None:
-    fs, before = body.fs, body.copy()
-    fs.ls("/")
-    with failing(errno.ENOTDIR, "/a/b"), fs.transaction:
-        fs.mv("/1.txt", "/moved")
-        fs.rm("/2.txt")
-        fs.pipe_file("/a", b"file")
-        fs.pipe_file("/a/b", b"below it")
-    assert body == before
-    assert fs.ls("/", detail=False) == ["/1.txt", "/2.txt"]
-    assert fs.find("/") == ["/1.txt", "/2.txt"]
-    fs.pipe_file("/after", b"at once")
-    assert body[-1].name == "/after"
-
-
 def test_what_others_did_meanwhile_counts_and_stays(body: MessageBody) -> None:
     fs = body.fs
     with failing(errno.ENOENT, "/1.txt"), fs.transaction:
@@ -79,16 +64,6 @@ def test_what_others_did_meanwhile_counts_and_stays(body: MessageBody) -> None:
             file.write(b"mine")
         body.add("theirs", name="/x")
     assert body["/x"].text == "theirs"
-
-
-def test_two_appends_in_one_transaction_are_both_there(body: MessageBody) -> None:
-    fs = body.fs
-    with fs.transaction:
-        for text in (b" and", b" more"):
-            with fs.open("/1.txt", "ab") as file:
-                assert file.tell() == 3
-                file.write(text)
-    assert body["/1.txt"].text == "one and more"
 
 
 @pytest.mark.parametrize("mode", ["w", "wb"])

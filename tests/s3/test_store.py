@@ -21,7 +21,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from messagebody._base.digests import sha256_of
-from messagebody.errors import AccessDenied, LimitExceeded, ObjectNotFound, StoreError
+from messagebody.errors import AccessDenied, LimitExceeded, StoreError
 from messagebody.s3 import S3Store
 from messagebody.s3 import _uploads as uploads
 from messagebody.s3._client import Clients
@@ -365,29 +365,6 @@ class TestSigning:
 
 
 class TestErrors:
-    def test_a_wrong_secret(self, rclone_server: servers.Server, rclone_store: S3Store) -> None:
-        session = boto3.session.Session("rclone-key", "wrong", region_name="us-east-1")
-        wrong = Clients(session=session, endpoint_url=rclone_server.endpoint)
-        with pytest.raises(AccessDenied) as caught:
-            S3Store(wrong, rclone_store.bucket).put(KEY, Bytes(b"x"), content_type="a/b")
-        assert isinstance(caught.value, PermissionError)
-        assert isinstance(caught.value.__cause__, ClientError)
-
-    def test_no_such_bucket(self, moto_store: S3Store) -> None:
-        missing = S3Store(moto_store.clients, "no-such-bucket")
-        with pytest.raises(ObjectNotFound, match="no such bucket"):
-            missing.put(KEY, Bytes(b"x"), content_type="a/b")
-        with pytest.raises(ObjectNotFound, match="no such bucket"):
-            list(missing.iter_objects())
-
-    def test_no_network(self, as_client: Any, moto_server: servers.Server) -> None:
-        as_client(moto_server)
-        store = open_store(
-            "s3://bucket/x", endpoint_url=f"http://127.0.0.1:{servers.free_port()}", attempts=1
-        )
-        with pytest.raises(StoreError, match="can't reach the server"):
-            store.stat(KEY)
-
     def test_no_credentials(self, moto_server: servers.Server, monkeypatch: Any) -> None:
         for name, value in moto_server.environment().items():
             monkeypatch.setenv(name, value)

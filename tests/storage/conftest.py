@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from messagebody.storage import Store, open_store
 from tests.storage.network import PUBLIC, Authority, Network, WebServer
 
 
@@ -32,3 +33,14 @@ def network(web: WebServer, monkeypatch: pytest.MonkeyPatch) -> Network:
     monkeypatch.setattr("socket.getaddrinfo", network.getaddrinfo)
     monkeypatch.setattr("socket.create_connection", network.create_connection)
     return network
+
+
+@pytest.fixture(params=["file", "memory", "s3"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    """A store of each kind."""
+    if request.param == "s3":
+        found: Store = request.getfixturevalue("moto_store")
+        return found
+    return open_store(
+        tmp_path / "store" if request.param == "file" else f"memory://{tmp_path.name}"
+    )

@@ -207,13 +207,6 @@ def test_a_url_with_secrets_in_it(place: str, use: Callable[[str], Any]) -> None
 class TestObjects:
     """Deleted or replaced behind the back of a message, in every kind of store."""
 
-    @pytest.fixture(params=["file", "memory", "s3"])
-    def store(self, request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-        if request.param == "s3":
-            found: Store = request.getfixturevalue("moto_store")
-            return found
-        return open_store(tmp_path if request.param == "file" else f"memory://{tmp_path.name}")
-
     def test_deleted(self, store: Store, tmp_path: Path) -> None:
         small = offload(a_body(), store)
         key = (small[1].url or "").removeprefix(f"{store.url}/")
