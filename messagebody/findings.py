@@ -5,8 +5,6 @@ All checks of the toolkit return them: `iter_findings` here for a body, `lint` f
 """
 
 import inspect
-import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, ParamSpec
@@ -18,8 +16,8 @@ from messagebody._base.faces import face
 from messagebody._base.guards import require_parts
 from messagebody._base.leaves import leaf
 from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody._base.media_types import JSON, KNOWN, LINES, TEXT_PLAIN, essence, is_text
-from messagebody._base.text import count_of, escape, quote, redact_url
+from messagebody._base.media_types import JSON, KNOWN, LINES, essence
+from messagebody._base.text import count_of, escape, quote
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
 from messagebody._wire.members import foreign_members
@@ -28,9 +26,6 @@ from messagebody.errors import EnvelopeError
 if not TYPE_CHECKING:  # a type checker would assume that the module has every name
     __getattr__, _ = face(__name__)
 
-_LONGEST_PATH: Final = 255
-"""Longer text is taken for content and not for a path: file systems allow no longer names."""
-_URL: Final = re.compile(r"(?:https?|s3|gs|file)://\S+", re.IGNORECASE)
 _SHOWN: Final = 20
 """Findings in the text of an error; the error holds all of them."""
 # The roles in the messages of chat APIs; a part of a body has no such member.
@@ -156,11 +151,9 @@ def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
 
     The checks are `type-disagrees` (the bytes have another type than the part states),
     `name-disagrees` (the name ends as those of another type), `not-json` (the type is one of JSON,
-    the content is not), `text-is-a-path` (the text is the path of a file, which was not read),
-    `text-is-a-name` and `text-is-a-url` (it looks like the name of a file that is not here, or is a
-    URL), `chat-message` (the member `role` belongs to a message of a chat API), `foreign-member`
-    (another format's name for a member of a part), and those about links, such as `link-dangles`.
-    Of local files, the first bytes are read; a text that is a path is never opened.
+    the content is not), `chat-message` (the member `role` belongs to a message of a chat API),
+    `foreign-member` (another format's name for a member of a part), and those about links, such as
+    `link-dangles`. Of local files, the first bytes are read.
 
     Examples:
         >>> from messagebody import MessageBody, Part
@@ -216,8 +209,6 @@ def _problems(part: Part) -> Iterator[tuple[str, str]]:
         yield "type-disagrees", f"it states {part.content_type}, its bytes are {found}"
     elif part.local_file is None and (flaw := _flaw_of_json(part)):
         yield "not-json", f"it states {part.content_type}, but it is {flaw}"
-    if part.text is not None:
-        yield from _likely_meant(part.text, part.content_type)
 
 
 def _flaw_of_json(part: Part) -> str | None:
@@ -238,20 +229,3 @@ def _flaw_of_json(part: Part) -> str | None:
 def _head(part: Part) -> bytes:
     with part.open() as stream:
         return stream.read(sniffing.HEAD)
-
-
-def _likely_meant(text: str, content_type: str) -> Iterator[tuple[str, str]]:
-    """Yield what a text looks like that was meant as a file or as a reference."""
-    # Asking the disk for each text would be slow, and most texts can't be paths.
-    if not (0 < len(text) <= _LONGEST_PATH and text.isprintable() and " " not in text):
-        return
-    if os.path.isfile(text):  # noqa: PTH113 - text may be no path at all
-        said = f"its text is the path of a file; for the file itself: Path({quote(text)})"
-        yield "text-is-a-path", said
-    elif essence(content_type) != TEXT_PLAIN:
-        return
-    elif _URL.fullmatch(text):
-        said = f"its text is a URL; for what is behind it: url={quote(redact_url(text))}"
-        yield "text-is-a-url", said
-    elif (kind := sniffing.from_name(f"/{text}")) and not is_text(kind):
-        yield "text-is-a-name", f"its text looks like the name of a file of {kind} that is not here"

@@ -114,7 +114,6 @@ _ADVICE = (
     (re.compile(r"Resolver\(allow=\[[\"']([^\"']*)[\"']\]\)"), r"--allow \1"),
     (re.compile(r"storage_options=\{'token': …\}"), "--token-file FILE"),
     (re.compile(r"read them once and fill them in: body\.pin\(resolver\)"), "inline --all first"),
-    (re.compile(r"for the file itself: Path\(.+?\)"), "add without --text takes the file"),
     (
         re.compile(r"give a header, (.+?), or use (\w+)\.build or \2\.reply"),
         r"give \1 with --header FILE",

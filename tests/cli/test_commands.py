@@ -270,12 +270,10 @@ class TestJudging:
     def test_lint(self, shell: Shell) -> None:
         assert shell("lint", "chat.json") == (0, "", "", b"")
         assert shell("lint", "chat.body.json").code == 0
-        path = Path("a-file.txt")
-        path.touch()
-        body = json.dumps([{"content": path.name}]).encode()
+        body = b'[{"contentType": "application/json", "content": "{"}]'
         done = shell("lint", "-", stdin=body)
         assert (done.code, done.out.count("\n")) == (1, 1)
-        assert "the path of a file; add without --text takes the file" in done.out
+        assert "(warning not-json)" in done.out
         as_json = json.loads(shell("lint", "-", "--json", stdin=body).out)
         assert as_json["findings"][0]["partIndex"] == 0
         bad = b'[{"name":"/a**"}]'

@@ -115,48 +115,6 @@ def test_what_is_json_or_need_not_be(content: str, kind: str) -> None:
     assert [*iter_findings([Part(content, content_type=kind)])] == []
 
 
-def test_a_text_that_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "talk.mp4").write_bytes(b"x")
-    body = MessageBody()
-    part = body.add("talk.mp4")
-    [finding] = iter_findings(body)
-    assert (finding.check, finding.index) == ("text-is-a-path", 0)
-    assert str(finding) == (
-        "part 0: its text is the path of a file; for the file itself: Path('talk.mp4') "
-        "(warning text-is-a-path)"
-    )
-    assert part.read_text() == "talk.mp4"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("report.png", "looks like the name of a file of image/png that is not here"),
-        ("charts/a.pdf", "looks like the name of a file of application/pdf that is not here"),
-        ("https://e.com/a", "is a URL; for what is behind it: url='https://e.com/a'"),
-        (
-            "https://e.com/a?sig=s3cret",
-            "is a URL; for what is behind it: url='https://e.com/a?…'",
-        ),
-    ],
-)
-def test_a_text_that_was_meant_as_something_else(text: str, said: str) -> None:
-    [finding] = iter_findings([Part(text)])
-    assert finding.problem == f"its text {said}"
-    assert [*iter_findings([Part(text, content_type="text/uri-list")])] == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "x" * 5000, "a\0b", "two words", "/", "notes.md", "e.com", "v1.2", "see https://e.com"],
-)
-def test_texts_that_are_no_paths(text: str) -> None:
-    body = MessageBody()
-    body.add(text)
-    assert list(iter_findings(body)) == []
-
-
 class TestFinding:
     @pytest.mark.parametrize(
         ("where", "index"),

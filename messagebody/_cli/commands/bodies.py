@@ -405,12 +405,11 @@ def mv_command(
 )
 @click.option("--into", metavar="OTHER", type=FILE, help="The body to put the parts into.")
 @click.option("--at", metavar="PREFIX", type=PATH, help="With --into: the directory in it.")
-@options.flag("--keep-unnamed", help="With --into: keep parts without a name so.")
 @options.references
 @options.outputs
 def mount_command(
     body: str, directory: str | None, into: str | None, at: str | None, resolver: Resolver,
-    output: str | None, *, keep_unnamed: bool, in_place: bool,
+    output: str | None, *, in_place: bool,
 ) -> None:  # fmt: skip
     """The named parts are files in DIRECTORY, which must be empty, until you press Ctrl-C.
 
@@ -433,13 +432,13 @@ def mount_command(
         if directory is not None:
             raise click.UsageError("give either DIRECTORY, or --into and --at")
         host, guest = inputs.read_body(into), inputs.read_body(body)
-        host.mount(at, guest, keep_unnamed=keep_unnamed)
+        host.mount(at, guest)
         outputs.write_body(host, into, output, in_place=in_place)
     elif directory is None:
         hint = "--into OTHER --at PREFIX puts the parts into another body"
         raise click.UsageError(f"give the DIRECTORY to show the parts in; {hint}")
-    elif output is not None or in_place or keep_unnamed:
-        raise click.UsageError("-o, -i and --keep-unnamed go with --into and --at")
+    elif output is not None or in_place:
+        raise click.UsageError("-o and -i go with --into and --at")
     else:
         _show_as_files(inputs.read_body(body), directory, resolver)
 

@@ -243,7 +243,7 @@ def lint_command(paths: tuple[str, ...], form: str) -> ExitCode:
     Every reported mistake of a schema is proved. Exit code 1: there are some.
 
     In a body, it finds parts whose bytes or names have another type than the part states, JSON that
-    is none, texts that are the path of a file, and messages of chat APIs.
+    is none, links to no part, and messages of chat APIs.
 
     \b
       messagebody lint researcher.schema.json
