@@ -12,7 +12,6 @@ from messagebody._base.faces import face
 if TYPE_CHECKING:
     from messagebody._base.limits import Limits
     from messagebody._model.body import MessageBody
-    from messagebody._model.objects import register_content
     from messagebody._model.part import Part
     from messagebody.agents import Agent, Exchange
     from messagebody.compatibility import Compatibility, Verdict, check
@@ -63,7 +62,6 @@ __all__ = [
     "offload",
     "present",
     "put_content",
-    "register_content",
     "sample",
     "sweep",
     "verify",
@@ -77,7 +75,6 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "": "compatibility errors filesystem patches storage views",
             "._base.limits": "Limits",
             "._model.body": "MessageBody",
-            "._model.objects": "register_content",
             "._model.part": "Part",
             ".agents": "Agent Exchange",
             ".compatibility": "Compatibility Verdict check",

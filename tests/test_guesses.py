@@ -158,7 +158,7 @@ CALLS: list[tuple[Callable[[MessageBody], Any], str]] = [
     (lambda b: b.add(3), "body.add(json=…) takes JSON values"),
     (lambda b: b.add(b[0]), "body.append(part) adds it"),
     (lambda b: b.add(b), "body.extend(other) adds its parts"),
-    (lambda b: b.add(open), "register_content(…) says how"),
+    (lambda b: b.add(open), "str(…) is its text"),
     (lambda b: setattr(b[0], "name", "/x"), "part.evolve(name=…) returns another"),
     (lambda b: b["sources/1"], "did you mean '/sources/1'?"),
     (MessageBodySchema, "MessageBodySchema.infer(body) makes a schema"),

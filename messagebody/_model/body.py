@@ -206,7 +206,7 @@ class MessageBody(PartSequence):
                 object: a picture of PIL, a figure of matplotlib or plotly, a table of pandas or
                 polars, an array of numpy, a pydantic model, a dataclass, an attrs or msgspec
                 object, and whatever shows itself in a notebook. The name's extension says what it
-                becomes, such as CSV or Parquet; `register_content` adds other classes.
+                becomes, such as CSV or Parquet.
             json: any JSON value instead of `content`, even null or a string.
             **arguments: the arguments of `Part`: `url` for a reference, `name` (legal and unused;
                 None for content to show), `content_type` (by default guessed from the content and

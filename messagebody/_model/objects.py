@@ -1,88 +1,26 @@
 """Content made of the objects that programs have: what they become, and the call for others.
 
 An object is known by the names of its classes and asked through its own methods, so nothing here
-imports the library that it comes from. Programs add rows to the table by `register_content`.
+imports the library that it comes from.
 """
 
 import base64
 import binascii
 import datetime as dt
 import enum
-import inspect
 import io
-import os
-import re
 import sys
-import types
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
 from messagebody._base import sniffing
-from messagebody._base.leaves import leaf
 from messagebody._base.media_types import ALIASES, JSON, OCTET_STREAM, essence, is_text
 from messagebody._base.text import quote
 from messagebody._model import json_values, pictures, tables
 from messagebody._model.forms import Made, Maker, described, has, one_of, package_of, row
-from messagebody.errors import InvalidArgument, InvalidPart
-
-_registered: dict[type | str, Maker] = {}
-_AS_THEY_ARE: Final = (str, bytes, bytearray, memoryview, os.PathLike)
-"""Classes whose objects are content already."""
-_NAME: Final = re.compile(r"(\w+)\.(?:\w+\.)*(\w+)")
-
-
-def register_content(kind: type | str, make: Maker) -> None:
-    """Let `add` and `Part` take objects of another class.
-
-    Arguments:
-        kind: the class, also for its subclasses; or "package.Class", to leave the package
-            unimported until somebody uses it.
-        make: takes an object and the content type that its part should have, which is None if
-            neither an argument nor the name of the part says one. Returns text or bytes, or a tuple
-            of them and their content type.
-
-    Raises:
-        InvalidArgument: `kind` is no class and no name of one, or of a class whose objects are
-            content as they are, such as text, dicts and parts; or `make` can't be called so.
-
-    Examples:
-        >>> from fractions import Fraction
-        >>> from messagebody import MessageBody
-        >>> register_content(Fraction, lambda value, wanted: str(value))
-        >>> MessageBody().add(Fraction(1, 3)).text
-        '1/3'
-    """
-    name = None if not isinstance(kind, str) else _NAME.fullmatch(kind)
-    if not isinstance(kind, type) and name is None:
-        raise InvalidArgument("a class, or its name as 'package.Class'", kind)
-    if name is not None and kind != (short := f"{name[1]}.{name[2]}"):
-        raise InvalidArgument("a class, or its name as 'package.Class'", kind, f"write {short!r}")
-    cls = kind if name is None else getattr(sys.modules.get(name[1]), name[2], None)
-    if isinstance(cls, type):
-        _require_free(cls)
-    _require_maker(make)
-    _registered[kind] = make
-
-
-def _require_free(cls: type) -> None:
-    """Raise if the objects of a class are content, or parts, as they are."""
-    fixed = (*_AS_THEY_ARE, leaf("Part"), leaf("MessageBody"))
-    if cls in {dict, list, object} or issubclass(cls, fixed):
-        hint = "register a class of your own, which may be a subclass of dict or list"
-        raise InvalidArgument("a class whose objects are not content yet", cls, hint)
-
-
-def _require_maker(make: Any) -> None:
-    """Raise if a function can't be called with an object and a content type."""
-    expected = "a function that makes content of an object and the wanted type"
-    if not callable(make):
-        raise InvalidArgument(expected, make)
-    try:
-        inspect.signature(make).bind(None, None)
-    except (TypeError, ValueError) as error:  # ValueError: it has no signature, as `str`
-        raise InvalidArgument(expected, make, "such as lambda value, wanted: str(value)") from error
+from messagebody.errors import InvalidPart
 
 
 def made_of(value: Any, name: Any, content_type: Any) -> tuple[str | bytes, str | None]:
@@ -173,8 +111,6 @@ def _precise(name: Any, kind: str | None) -> str | None:
 def _maker_of(value: object) -> Maker | None:
     if isinstance(value, type):  # a class has the methods of its objects, but not their values
         return None
-    if _registered and (found := row(_registered, value)):
-        return found
     if isinstance(value, dict | list):
         return json_values.plain
     if row(_HINTS, value):  # it shows itself, but that is not what is meant
@@ -293,32 +229,12 @@ _HINTS: Final[dict[type | str, str]] = {
     set: "body.add(json=sorted(…)) takes JSON values, and a set has no order",
     frozenset: "body.add(json=sorted(…)) takes JSON values, and a set has no order",
     io.StringIO: "stream.getvalue() is its text",
-    BaseException: "str(error) is its text",
-    types.SimpleNamespace: "vars(…) makes a dict of it",
-    types.ModuleType: "a module is no content; plt.gcf() is the figure of matplotlib.pyplot",
-    "argparse.Namespace": "vars(…) makes a dict of it",
-    "email.Message": "message.as_bytes() are its bytes",
-    "xml.Element": "xml.etree.ElementTree.tostring(…) are its bytes",
-    "zipfile.ZipFile": "Path(…) takes the file of the archive",
-    "matplotlib.Animation": "animation.to_jshtml() is a page of it",
-    "matplotlib.Container": "container[0].figure is its figure",
-    "networkx.Graph": "networkx.node_link_data(…) makes a dict of it",
     "polars.LazyFrame": "frame.collect() makes the table",
     "polars.Expr": "frame.select(…) makes a table of it",
     "polars.GroupBy": "grouped.agg(…) makes a table of it",
     "pandas.BaseGroupBy": "grouped.sum() and the like make a table of it",
-    "torch.Tensor": "tensor.numpy(force=True) makes an array of it",
-    "pyarrow.Table": "table.to_pandas() makes a frame of it",
-    "pyarrow.RecordBatchReader": "reader.read_pandas() makes a frame of it",
-    "_duckdb.DuckDBPyConnection": "connection.df() makes a frame of the answer",
-    "duckdb.DuckDBPyConnection": "connection.df() makes a frame of the answer",
-    "xarray.Dataset": "dataset.to_dataframe() makes a table of it",
-    "xarray.DataArray": "array.to_dataframe(name='…') makes a table of it",
     "geopandas.GeoDataFrame": "frame.to_json() is its GeoJSON, frame.to_wkt() a plain table",
     "geopandas.GeoSeries": "series.to_json() is its GeoJSON",
-    "requests.Response": "response.content holds the bytes",
-    "httpx.Response": "response.content holds the bytes",
-    "PIL.ImageDraw": "the image that it draws on is the content",
 }
 _CONVERSIONS: Final = {
     "df": "makes a frame of it",
@@ -344,7 +260,7 @@ def _hint(value: object) -> str:
         return _conversion(value)
     if has(value, "__iter__") and package_of(type(value)).lstrip("_") in sys.stdlib_module_names:
         return "body.add(list(…)) writes a list as JSON; MessageBody([…]) takes several parts"
-    return "register_content(…) says how objects of this class become content"
+    return "str(…) is its text; a method of its class such as _repr_markdown_ says more"
 
 
 def _conversion(value: object) -> str:

@@ -2,7 +2,6 @@
 
 import io
 import re
-import sys
 from functools import partial
 from typing import Any, Final
 
@@ -12,106 +11,34 @@ from messagebody._model.forms import Made, one_of, saved, text_or_bytes
 _PNG: Final = "image/png"
 _JPEG: Final = "image/jpeg"
 _WEBP: Final = "image/webp"
-_GIF: Final = "image/gif"
-_TIFF: Final = "image/tiff"
-_BMP: Final = "image/bmp"
-_IMAGES: Final = {
-    _PNG: "PNG", _JPEG: "JPEG", _WEBP: "WEBP", _GIF: "GIF", _TIFF: "TIFF", _BMP: "BMP",
-}  # fmt: skip
-_FILMS: Final = (_PNG, _WEBP, _GIF, _TIFF)
+_IMAGES: Final = {_PNG: "PNG", _JPEG: "JPEG", _WEBP: "WEBP"}
 # The modes that a format keeps, https://pillow.readthedocs.io/en/stable/handbook/concepts.html
 _MODES: Final = {
     _PNG: {"1", "L", "LA", "I;16", "P", "RGB", "RGBA"},
     _JPEG: {"1", "L", "RGB", "CMYK", "YCbCr"},
-    _WEBP: {"1", "L", "LA", "P", "PA", "RGB", "RGBA"},
-    _GIF: {"1", "L", "P", "RGB", "RGBA"},
-    _TIFF: {
-        "1", "L", "LA", "I", "I;16", "F", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr", "LAB",
-    },
-    _BMP: {"1", "L", "P", "RGB"},
-}  # fmt: skip
-# PIL makes no colours of them, or cuts their numbers to 0…255.
-_NO_COLOURS: Final = {"I", "I;16", "F", "LAB", "La", "RGBa"}
-# The modes in which one colour can be seen through.
-_COLOURS: Final = {"1", "L", "P", "RGB"}
-# What a file says of its picture, where the format has a place for it. Without them a photo may lie
-# on its side, and its colours may be others.
-_KEPT: Final = {
-    _PNG: ("dpi", "exif", "icc_profile"),
-    _JPEG: ("dpi", "exif", "icc_profile", "xmp"),
-    _WEBP: ("exif", "icc_profile", "xmp"),
-    _TIFF: ("dpi", "exif", "icc_profile"),
-    _BMP: ("dpi",),
-    _GIF: (),
+    _WEBP: {"RGB", "RGBA"},
 }
+# The modes whose pixels are colours that RGB or RGBA hold.
+_COLOURS: Final = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX"}
 
 
 def image(value: Any, wanted: str | None) -> Made:
     """Write a PIL image: by default in the format that it was read from, or as PNG."""
     read_as = {form: kind for kind, form in _IMAGES.items()}.get(value.format, _PNG)
     kind = one_of(wanted or read_as, _IMAGES)
-    options: dict[str, Any] = {
-        key: value.info[key] for key in _KEPT[kind] if value.info.get(key)
-    } | _options(value, kind)
-    if "exif" in options:
-        options["exif"] = _exif(value)
     if getattr(value, "n_frames", 1) > 1:
-        return _film(value, kind, options), kind
+        raise ValueError("it has several frames: image.copy() is one, a Path(…) adds its file")
     picture = _fitting(value, kind)
+    options: dict[str, Any] = {"lossless": True, "exact": True} if kind == _WEBP else {}
     if kind == _JPEG and picture is value and value.format == "JPEG":
         options["quality"] = "keep"
+    # Without them a photo may lie on its side, and its colours may be others.
+    if value.info.get("icc_profile"):
+        options["icc_profile"] = value.info["icc_profile"]
+    if value.info.get("exif"):
+        # As it is now: somebody may have taken out where a photo was made.
+        options["exif"] = value.getexif()
     return saved(partial(picture.save, format=_IMAGES[kind], **options)), kind
-
-
-def _options(value: Any, kind: str) -> dict[str, Any]:
-    """Return the options without which a format loses something that it has a place for."""
-    if kind == _WEBP:
-        return {"lossless": True, "exact": True}
-    if kind == _TIFF and value.info.get("compression") in {"jpeg", "webp"}:
-        return {"compression": "raw"}
-    # The texts of a PNG are among what PIL says of it, beside the compression of a TIFF.
-    said = value.info.items() if kind == _PNG else ()
-    texts = {key: text for key, text in said if isinstance(text, str) and key != "compression"}
-    if not texts:
-        return {}
-    sys.modules["PIL.Image"].preinit()  # an image has loaded it
-    chunks = sys.modules["PIL.PngImagePlugin"].PngInfo()
-    for key, text in texts.items():
-        chunks.add_text(key, text)
-    return {"pnginfo": chunks}
-
-
-def _exif(value: Any) -> bytes:
-    """Return the EXIF data of an image, as it was read unless the program has changed it."""
-    read: bytes = value.info["exif"]
-    held = value.getexif()
-    before = type(held)()
-    before.load(read)
-    now: bytes = held.tobytes()
-    return read if before.tobytes() == now else now
-
-
-def _film(value: Any, kind: str, options: dict[str, Any]) -> bytes:
-    """Write an image of several frames, each for as long as it is shown."""
-    if value.format == "MPO":  # a photo with a small one, or one for the other eye
-        raise ValueError("the file holds several photos; a Path(…) adds it as it is")
-    if kind not in _FILMS:
-        raise ValueError(f"it can be {', '.join(_FILMS)}; image.copy() is one frame of it")
-    if kind == _TIFF and value.format != "TIFF":
-        raise ValueError("TIFF says not how long a frame is shown; image.copy() is one of them")
-    position, durations = value.tell(), []
-    for frame in range(value.n_frames):
-        value.seek(frame)
-        value.load()
-        _fitting(value, kind)
-        durations.append(value.info.get("duration") or 0)
-    value.seek(0)
-    if kind in {_PNG, _WEBP}:  # where 0 is endless, as in a GIF, which is shown once without it
-        options["loop"] = value.info.get("loop", 1)
-    options |= {"duration": durations, "save_all": True}
-    data = saved(partial(value.save, format=_IMAGES[kind], **options))
-    value.seek(position)
-    return data
 
 
 def _fitting(value: Any, kind: str) -> Any:
@@ -120,43 +47,17 @@ def _fitting(value: Any, kind: str) -> Any:
     Raises:
         ValueError: something would be lost; says what to write.
     """
-    if value.has_transparency_data and kind in {_JPEG, _BMP, _GIF}:
-        return _without_shades(value, kind)
-    if kind in {_TIFF, _WEBP} and value.mode in _COLOURS and value.has_transparency_data:
-        return _coloured(value)  # they know no colour that is seen through
-    if value.mode in _MODES[kind]:
+    is_seen_through = value.has_transparency_data
+    if kind == _JPEG and is_seen_through:
+        advice = "image.convert('RGB') leaves it out, a name that ends in .png keeps it"
+        raise ValueError(f"JPEG knows no transparency; {advice}")
+    if value.mode in _MODES[kind] and not (kind == _WEBP and is_seen_through):
         return value
-    if value.mode in {"P", "PA", "LA", "RGBX"}:
-        return value.convert("RGBA" if value.has_transparency_data else "RGB")
-    problem = f"{_IMAGES[kind]} holds no picture of mode {value.mode}"
-    if value.mode in _MODES[_TIFF]:
-        problem += "; a name that ends in .tiff keeps it"
-    if value.mode not in _NO_COLOURS:
-        problem += "; image.convert('RGB') makes another of it"
-    raise ValueError(problem)
-
-
-def _coloured(value: Any) -> Any:
-    """Return an image with its transparency in pixels."""
+    if value.mode not in _COLOURS:
+        advice = "image.convert(…) makes another of it"
+        raise ValueError(f"{_IMAGES[kind]} holds no picture of mode {value.mode}; {advice}")
     # A conversion changes the palette of what is converted: its colours would be written as others.
-    return value.copy().convert("RGBA")
-
-
-def _without_shades(value: Any, kind: str) -> Any:
-    """Return an image for a format that knows no transparency, or only all of it or none.
-
-    Raises:
-        ValueError: the image is seen through.
-    """
-    clear = _coloured(value)
-    levels = clear.getchannel("A").histogram()
-    if not any(levels[:255]):
-        return value.convert("L" if value.mode == "LA" else "RGB")
-    if kind == _GIF and not any(levels[1:255]):
-        return value if value.mode == "P" else clear
-    knows = "no transparency" if kind != _GIF else "no transparency but all or none"
-    advice = "image.convert('RGB') leaves it out, names that end in .png and .webp keep it"
-    raise ValueError(f"{_IMAGES[kind]} knows {knows}; {advice}")
+    return value.copy().convert("RGBA" if is_seen_through else "RGB")
 
 
 _FIGURES: Final = {

@@ -2,13 +2,12 @@
 
 import csv
 import math
-import re
 import sys
 from functools import partial
 from typing import Any, Final
 
 from messagebody._base.media_types import JSON, LINES
-from messagebody._model.forms import Made, described, has, one_of, package_of, saved
+from messagebody._model.forms import Made, described, one_of, package_of, saved
 from messagebody._model.json_values import fields_text, listed, rows_text
 
 CSV: Final = "text/csv"
@@ -17,11 +16,6 @@ _PARQUET: Final = "application/vnd.apache.parquet"
 _ARROW: Final = "application/vnd.apache.arrow.file"
 _EXCEL: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _NPY: Final = "application/x-npy"
-# What has one of them is larger than its text.
-_PREVIEWED: Final = (
-    "__array__", "__array_interface__", "_repr_html_", "_repr_mimebundle_", "_repr_png_",
-)  # fmt: skip
-_ADDRESS: Final = re.compile("^<built-in | at 0x[0-9a-fA-F]+>")
 
 
 def pandas(value: Any, wanted: str | None) -> Made:
@@ -51,25 +45,12 @@ def _check_cells(frame: Any) -> None:
     Raises:
         ValueError: a cell is such an object.
     """
+    is_scalar = sys.modules["pandas"].api.types.is_scalar  # a frame has loaded it
     for number, (name, kind) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
-        cells = frame.iloc[:, number] if kind == object else ()  # noqa: E721 - a dtype equals it
-        for cell in cells:
-            if (lost := _only_shown(cell)) is not None:
-                advice = "; a name that ends in .json or .parquet keeps what these formats have"
-                raise ValueError(f"column {name!r} holds {described(lost)}, no text{advice}")
-
-
-def _only_shown(cell: Any) -> Any | None:
-    """Return the first object in a cell whose text is a preview of it, or its address."""
-    if isinstance(cell, str | int | float):
-        return None
-    if isinstance(cell, dict | list | tuple):
-        inside = cell.values() if isinstance(cell, dict) else cell
-        return next((lost for each in inside if (lost := _only_shown(each)) is not None), None)
-    is_number = getattr(cell, "shape", None) == ()  # one of numpy
-    is_shown = not is_number and any(has(cell, method) for method in _PREVIEWED)
-    is_lost = is_shown or isinstance(cell, bytes | bytearray) or _ADDRESS.search(repr(cell))
-    return cell if is_lost else None
+        for cell in frame.iloc[:, number] if kind == object else ():  # noqa: E721 - a dtype equals it
+            if isinstance(cell, bytes) or not is_scalar(cell):
+                advice = "a name that ends in .json or .parquet keeps what these formats have"
+                raise ValueError(f"column {name!r} holds {described(cell)}, no text; {advice}")
 
 
 def _counts(index: Any) -> bool:
