@@ -19,12 +19,8 @@ _TRIES: Final = 24
 """The most numbers that are tried in a search; three are usual."""
 _USUAL: Final = 3.5
 """The characters of a token, with frames, with which the search begins."""
-_SHORTEST: Final = 32
-"""How many of the shortest texts are tried as a whole when much of the budget is left."""
-_FIRST: Final = 8
-"""How many of the first texts are tried then, cut."""
-_LINE: Final = 8
-"""The fewest tokens of a line of the list."""
+_FEW: Final = 8
+"""How many of the shortest and of the first texts get more when much of the budget is left."""
 _REFUSALS: Final = 100
 """After so many pictures without room no other one is tried."""
 
@@ -93,8 +89,7 @@ class Planner:
             return everything
         # Half of the budget: pictures can't be shortened, and must leave room for text.
         half, _ = self._pictures(self._budget // 2)
-        is_known = everything is not None and half == pictures
-        found = self._planned(half, everything if is_known else None) or self._planned(frozenset())
+        found = self._planned(half) or self._planned(frozenset())
         found = self._with_question(found or Layout(Plan({}, []), frozenset(), [], 0))
         return self._with_more_pictures(self._corrected(found))
 
@@ -179,25 +174,16 @@ class Planner:
         plan = shares.everything()
         return None if plan is None else self._layout(plan, pictures)
 
-    def _planned(self, pictures: frozenset[int], known: Layout | None = None) -> Layout | None:
-        """Return the plan whose room makes most of the budget, None if no plan fits.
-
-        Arguments:
-            pictures: the pictures to send.
-            known: everything with these pictures, if it was tried and does not fit.
-        """
+    def _planned(self, pictures: frozenset[int]) -> Layout | None:
+        """Return the plan with some pictures whose room makes most of the budget, if one fits."""
         shares = self._shares(pictures)
         nothing = Layout(Plan({}, []), pictures, [], PICTURE_TOKENS * len(pictures))
         budget = self._budget - nothing.used
-        guess = int(_USUAL * budget)
-        if known is not None:
-            # No bound: a text that is cut may take more than the whole one, with frame and note.
-            size = sum(len(block) for block in known.blocks if isinstance(block, str))
-            guess = int(size * _AIM * budget / (known.used - nothing.used))
         rooms = range(PER_TOKEN * budget + 1)
         found = self._fullest(
-            nothing, rooms, guess, lambda room: self._layout(shares.plan(room), pictures)
-        )
+            nothing, rooms, int(_USUAL * budget),
+            lambda room: self._layout(shares.plan(room), pictures),
+        )  # fmt: skip
         bare = self._layout(nothing.plan, pictures) if found is nothing else found
         return bare if bare.used <= self._budget else None
 
@@ -245,7 +231,7 @@ class Planner:
         """
         if any(position in shown.plan.shares for position in self._unnamed.positions):
             return shown
-        for position in self._unnamed.positions[:_SHORTEST]:
+        for position in self._unnamed.positions[:_FEW]:
             length = len(self._material.texts[position])
             if length > PER_TOKEN * self._budget:
                 continue
@@ -257,41 +243,29 @@ class Planner:
         return shown
 
     def _corrected(self, shown: Layout) -> Layout:
-        """Return the same with more texts or other lines, if much of the budget is left."""
-        if self._is_full(shown):
-            return shown
-        texts = self._material.texts
+        """Return the same with more of some texts, if much of the budget is left."""
         positions = [*self._unnamed.positions, *self._named.positions]
         # The shortest ones may still fit as a whole.
-        for position in sorted(positions, key=lambda each: len(texts[each]))[:_SHORTEST]:
-            shown = self._with_text(shown, position, len(texts[position]))
-        for position in positions[:_FIRST]:
-            shown = self._with_text(shown, position, LEAST)
-        return self._with_more_lines(shown)
+        shortest = sorted(positions, key=lambda each: len(self._material.texts[each]))
+        for position in [*shortest[:_FEW], *positions[:_FEW]]:
+            if self._is_full(shown):
+                break
+            shown = self._with_text(shown, position)
+        return shown
 
-    def _with_text(self, shown: Layout, position: int, least: int) -> Layout:
-        """Return the same with as much of a text as fits, but no less than so many characters."""
+    def _with_text(self, shown: Layout, position: int) -> Layout:
+        """Return the same with as much of a text as fits, if that is more than a few characters."""
         left = self._budget - shown.used
         now, length = shown.plan.shares.get(position, 0), len(self._material.texts[position])
-        rooms = range(max(now, least - 1), min(length, now + PER_TOKEN * left) + 1)
+        least = max(now, min(length, LEAST) - 1)
+        rooms = range(least, min(length, now + PER_TOKEN * left) + 1)
         shares = self._shares(shown.pictures)
-        guess = now + int(_USUAL * left) if now else least
+        guess = now + int(_USUAL * left) if now else least + 1
         return self._fullest(
             shown, rooms, guess,
             lambda share: self._layout(
                 shares.with_share(shown.plan, position, share), shown.pictures
             ),
-        )  # fmt: skip
-
-    def _with_more_lines(self, shown: Layout) -> Layout:
-        """Return the same with a longer list, if texts leave more than a line of the budget."""
-        left = self._budget - shown.used
-        shares = self._shares(shown.pictures)
-        most = len(self._material) - len(shown.plan.shares) - len(shown.pictures)
-        now = len(shown.plan.listed)
-        return self._fullest(
-            shown, range(now, min(most, now + left // _LINE) + 1), now + left // _LINE,
-            lambda lines: self._layout(shares.with_lines(shown.plan, lines), shown.pictures),
         )  # fmt: skip
 
     def _with_more_pictures(self, shown: Layout) -> Layout:

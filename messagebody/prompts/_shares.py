@@ -6,7 +6,7 @@ they are counted, so the plan for a room is a guess that `_plan` corrects.
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from typing import Final, NamedTuple
 
 import attrs
@@ -146,17 +146,8 @@ class Shares:
         if not is_whole:
             taken = sum(map(self._line, listed))
             shares, left = self._filled(room - taken)
-            # A line of the list gives way to a text that takes all that is left.
-            missing = self._missing(shares, left)
-            if left and 0 < missing <= taken:
-                taken -= missing
-                shares, left = self._filled(room - taken)
             listed = self._fitting_lines(shares, taken + left)
         return self._plan(shares, listed)
-
-    def with_lines(self, plan: Plan, lines: int) -> Plan:
-        """Return a plan with another number of lines in its list."""
-        return self._plan(plan.shares, [*islice(self._unshown(plan.shares), lines)])
 
     def with_share(self, plan: Plan, position: int, share: int) -> Plan:
         """Return a plan with another number of characters of a text."""
@@ -184,11 +175,6 @@ class Shares:
         if rest:
             first, rest = _filled(self._unnamed, room - (left + kept - rest))
         return {**first, **second}, rest
-
-    def _missing(self, shares: Collection[int], left: int) -> int:
-        """Return what the first text that is not shown takes more than what is left."""
-        texts = (*self._unnamed, *self._named)
-        return next((each.cost(LEAST) - left for each in texts if each.position not in shares), 0)
 
     def _fitting_lines(self, shares: Collection[int], room: int) -> list[int]:
         """Return the first other parts whose lines fit into a room."""

@@ -237,7 +237,7 @@ def test_many_parts_are_listed_and_then_counted() -> None:
 
 @pytest.mark.parametrize(("parts", "budget"), [(30, 4_000), (60, 5_000), (100, 20_000)])
 def test_lines_of_the_list_take_what_was_planned_for_them(parts: int, budget: int) -> None:
-    """Counting may cost a request, and a plan that is right is counted once, and once with less."""
+    """Counting may cost a request, and two plans that miss lead to one that is right."""
     body = MessageBody(["word " * 3_000 * (budget // 2_000)])
     for number in range(parts):
         body.add(bytes(100), name=f"/p{number}.bin", content_type="application/x-a")
@@ -249,7 +249,7 @@ def test_lines_of_the_list_take_what_was_planned_for_them(parts: int, budget: in
 
     made = to_prompt(body, budget, count=count)
     assert budget - 400 < made.used <= budget
-    assert len(counted) == 2
+    assert len(counted) <= 3
 
 
 def test_a_reference_that_is_refused_is_listed_without_its_secret() -> None:

