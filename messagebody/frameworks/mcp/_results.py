@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from mcp_types import CallToolResult
 
-from messagebody._core import MessageBody, Part, count_of, is_url, redact_url, require_body
+from messagebody._core import MessageBody, Part, count_of, redact_url, require_body
 from messagebody.adapters import adapter, is_withheld
 from messagebody.errors import InvalidArgument, MessageBodyError
 from messagebody.prompts import line_of
@@ -20,41 +20,32 @@ _LISTED: Final = 1_000
 """The most omitted parts that the note lists."""
 
 
-def tool_result(
-    body: MessageBody, max_bytes: int = 50_000, *, link_to: str | None = None
-) -> CallToolResult:
+def tool_result(body: MessageBody, max_bytes: int = 50_000) -> CallToolResult:
     """Return a body as the result of a tool, within a number of bytes as JSON.
 
     Text, pictures and sounds are sent as such as long as they fit, and other parts as resources. A
-    reference to the web becomes a link to its URL. A part that does not fit becomes a link below
-    `link_to`; without one, or if there is no room, it is counted in a last text, which lists as
-    many such parts as fit. Parts that keep members of a message, such as `/meta/agents-api.json`,
-    are left out.
+    reference to the web becomes a link to its URL. Parts that do not fit are counted in a last
+    text, which lists as many of them as fit. Parts that keep members of a message, such as
+    `/meta/agents-api.json`, are left out.
 
     Arguments:
         body: the body.
         max_bytes: bytes of the blocks as JSON.
-        link_to: the URI under which a `server` serves this body, such as "messagebody:///" or
-            "messagebody://report/".
 
     Raises:
-        InvalidArgument: the number is under 500, so that not even the last text would fit, or the
-            URI is none or does not end in "/".
+        InvalidArgument: the number is under 500, so that not even the last text would fit.
     """
     if not isinstance(max_bytes, int) or max_bytes < 500:
         raise InvalidArgument("max_bytes of at least 500", max_bytes)
     require_body(body)
-    is_place = isinstance(link_to, str) and is_url(link_to) and link_to.endswith("/")
-    if link_to is not None and not is_place:
-        raise InvalidArgument("link_to as a URI that ends in '/', as messagebody:///", link_to)
     blocks: list[Any] = []
     left, missing, shown = max_bytes - _NOTE, [], 0
     for index, part in enumerate(body):
         if is_withheld(part):
             continue
         shown += 1
-        found = _blocks_within(part, index, left, link_to)
-        if found is None:
+        found = _blocks_within(part, left)
+        if not found:
             missing.append(index)
             continue
         blocks += found
@@ -66,17 +57,14 @@ def tool_result(
     return result_of(blocks)
 
 
-def _blocks_within(part: Part, index: int, left: int, link_to: str | None) -> list[Any] | None:
-    """Return a part as blocks, or as a link, if that has at most `left` bytes."""
-    blocks: list[Any] = []
+def _blocks_within(part: Part, left: int) -> list[Any]:
+    """Return a part as blocks that have at most `left` bytes; none if it has more."""
     # Content that is larger than the room is not even encoded.
     if part.url is not None or (part.size is not None and part.size <= left):
-        with suppress(MessageBodyError):  # unreadable content becomes a link
+        with suppress(MessageBodyError):  # content that can't be read
             blocks = blocks_of(part)
-    if blocks and _length(blocks) <= left:
-        return blocks
-    link = [] if link_to is None else [link_to_part(link_to, part, index)]
-    return link if link and _length(link) <= left else None
+            return blocks if _length(blocks) <= left else []
+    return []
 
 
 def blocks_of(part: Part) -> list[Any]:
