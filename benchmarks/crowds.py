@@ -165,8 +165,7 @@ def all_pairs(crowd: str, count: int) -> list[str]:
     seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     start = time.process_time()
-    registry.put(newcomer)
-    registry.takers(newcomer.name), registry.feeders(newcomer.name)
+    registry.takers(newcomer.output), registry.senders(newcomer.input)
     more = time.process_time() - start
     return [
         crowd, f"{count:,}", f"{len(patterns):,}", f"{fitting / count**2:.1%}", show_time(seconds),

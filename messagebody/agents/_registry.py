@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -119,10 +118,11 @@ class _Known:
 class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     """Agents by name, and which of them fit each other.
 
-    Threads may share a registry: each answer is of one moment.
+    It never changes, so threads may share it. What is answered of a schema that no agent has is
+    forgotten with it.
 
     Arguments:
-        agents: agents to add, of different names.
+        agents: the agents, of different names.
         lenient: takers ignore parts they do not know.
         max_steps: the work a pair may take.
 
@@ -153,14 +153,14 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         if isinstance(agents, str | os.PathLike):
             raise InvalidArgument("agents in a list", agents, _READS)
         self._lenient, self._steps = lenient, max_steps
-        self._lock = Lock()
         self._schemas: WeakValueDictionary[frozenset[Any], _Schema] = WeakValueDictionary()
         self._contents: Contents = WeakKeyDictionary()
-        # Replaced and never changed, so that each question is about one moment.
-        self._entries: dict[str, _Known] = {}
         wanted = _agents_in(agents)
         _require_different(wanted)
-        self.put(*wanted)
+        self._entries = {
+            agent.name: _Known(agent, self._schema_of(agent.output), self._schema_of(agent.input))
+            for agent in wanted
+        }
 
     @classmethod
     def from_directory(
@@ -276,37 +276,11 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     def __repr__(self) -> str:
         return f"Registry({count_of(len(self), 'agent')})"
 
-    def put(self, *agents: Agent) -> None:
-        """Add agents, or put each in the place of the one of its name: all of them or none.
-
-        Raises:
-            InvalidArgument: one of them is not an agent.
-        """
-        wanted = _agents_in(agents)
-        with self._lock:
-            self._entries = self._entries | {
-                agent.name: _Known(
-                    agent, self._schema_of(agent.output), self._schema_of(agent.input)
-                )
-                for agent in wanted
-            }
-
-    def remove(self, name: str) -> None:
-        """Remove an agent.
-
-        Raises:
-            AgentNotFound: there is no such agent.
-        """
-        with self._lock:
-            self._entry(name)
-            self._entries = {key: entry for key, entry in self._entries.items() if key != name}
-
     def _entry(self, name: str) -> _Known:
-        entries = self._entries
-        if name not in entries:
-            hint = did_you_mean(name, entries) if isinstance(name, str) else ""
+        if name not in self._entries:
+            hint = did_you_mean(name, self._entries) if isinstance(name, str) else ""
             raise AgentNotFound(name, hint)
-        return entries[name]
+        return self._entries[name]
 
     def _schema_of(self, schema: MessageBodySchema) -> _Schema:
         """Return the one record of all schemas that have the same parts, in whatever order."""
@@ -368,22 +342,16 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             yield from ((sender, taker) for taker in neighbours.undecided)
 
     def _takers_by_sender(self) -> Iterator[tuple[str, Neighbours]]:
-        """Yield each agent with its takers, as they were when the first was asked for."""
-        entries = self._entries
+        """Yield each agent with its takers."""
         rows: dict[_Schema, Neighbours] = {}
-        for name, entry in entries.items():
+        for name, entry in self._entries.items():
             if entry.output not in rows:
-                rows[entry.output] = self._takers(entry.output, entries)
+                rows[entry.output] = self._takers(entry.output)
             yield name, rows[entry.output]
 
-    def _takers(self, output: _Schema, entries: Mapping[str, _Known]) -> Neighbours:
+    def _takers(self, output: _Schema) -> Neighbours:
         return Neighbours.among(
-            (name, self._fits(output, entry.input)) for name, entry in entries.items()
-        )
-
-    def _feeders(self, taken: _Schema, entries: Mapping[str, _Known]) -> Neighbours:
-        return Neighbours.among(
-            (name, self._fits(entry.output, taken)) for name, entry in entries.items()
+            (name, self._fits(output, entry.input)) for name, entry in self._entries.items()
         )
 
     def takers(self, of: str | MessageBodySchema) -> Neighbours:
@@ -392,8 +360,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         Raises:
             AgentNotFound: there is no such agent.
         """
-        output = self._entry(of).output if isinstance(of, str) else self._schema_of(of)
-        return self._takers(output, self._entries)
+        return self._takers(self._entry(of).output if isinstance(of, str) else self._schema_of(of))
 
     def senders(self, of: str | MessageBodySchema) -> Neighbours:
         """Return the agents whose every body an agent, or a schema, accepts.
@@ -402,7 +369,9 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             AgentNotFound: there is no such agent.
         """
         taken = self._entry(of).input if isinstance(of, str) else self._schema_of(of)
-        return self._feeders(taken, self._entries)
+        return Neighbours.among(
+            (name, self._fits(entry.output, taken)) for name, entry in self._entries.items()
+        )
 
     def unfed(self) -> list[str]:
         """Return the agents for which no other agent is certain to send valid input.
@@ -437,27 +406,24 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
             True
         """
         after = change if isinstance(change, Registry) else self._with_agents(change)
-        before, then = self._entries, after._entries
-        names = {**before, **then}
-        changed = {name for name in names if self.get(name) != after.get(name)}
-        ours, theirs = self._pairs_of(before, changed), after._pairs_of(then, changed)
+        changed = {name for name in {**self, **after} if self.get(name) != after.get(name)}
         pairs, exchanges = (
-            compare_pairs(*each, after._is_left) for each in zip(ours, theirs, strict=True)
+            compare_pairs(*each, after._is_left)
+            for each in zip(self._pairs_of(changed), after._pairs_of(changed), strict=True)
         )
         return Impact(
             *pairs,
             *exchanges,
-            tuple(name for name in before if name in changed and name in then),
-            tuple(name for name in then if name not in before),
-            tuple(name for name in before if name not in then),
+            tuple(name for name in self if name in changed and name in after),
+            tuple(name for name in after if name not in self),
+            tuple(name for name in self if name not in after),
             after=after.check,
         )
 
     def _is_left(self, pair: tuple[str, ...]) -> bool:
         """Return whether both agents of a pair are there, and the first speaks of its kind."""
-        entries = self._entries
-        is_there = entries.keys() >= {*pair[:2]}
-        kinds = entries[pair[0]].agent.exchanges if is_there else {}
+        is_there = self.keys() >= {*pair[:2]}
+        kinds = self[pair[0]].exchanges if is_there else {}
         return is_there and all(kinds.get(kind, Exchange()).sends is not None for kind in pair[2:])
 
     def _with_agents(self, change: Agent | Iterable[Agent]) -> "Registry":
@@ -466,11 +432,9 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         wanted = {**self, **{agent.name: agent for agent in agents}}
         return Registry(wanted.values(), lenient=self._lenient, max_steps=self._steps)
 
-    def _pairs_of(
-        self, entries: Mapping[str, _Known], names: set[str]
-    ) -> tuple[PairsFound, PairsFound]:
+    def _pairs_of(self, names: set[str]) -> tuple[PairsFound, PairsFound]:
         """Return the pairs of some agents with all others, and the exchanges."""
-        pairs, exchanges = PairsFound(), PairsFound()
+        pairs, exchanges, entries = PairsFound(), PairsFound(), self._entries
         here = [name for name in entries if name in names]
         for sender, entry in entries.items():
             for taker in entries if sender in names else here:
@@ -521,13 +485,12 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     def _shortest(self, start: Iterable[str], goals: set[str]) -> list[str] | None:
         """Return the shortest path from one of some agents to another, breadth first."""
         # By hand: a library needs the graph of all pairs, and a search sees only a few.
-        entries = self._entries
         before: dict[str, str | None] = dict.fromkeys(start)
         waiting = list(before)
         for name in waiting:  # which grows meanwhile
             if name in goals:
                 return _path(before, name)
-            for following in self._takers(entries[name].output, entries):
+            for following in self._takers(self._entries[name].output):
                 if following not in before:
                     before[following] = name
                     waiting.append(following)
