@@ -187,7 +187,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        cases[item.nodeid.partition("[")[0]].append(item)
+        is_whole = item.get_closest_marker("whole") is not None
+        cases[item.nodeid if is_whole else item.nodeid.partition("[")[0]].append(item)
     seed = _sample_seed(config)
     drawn: set[pytest.Item] = set()
     for test, group in cases.items():

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from messagebody.adapters import Transcript, adapter, holds_messages, read_transcript
 from messagebody.adapters.streams import Assembler
 from tests.adapters.streams.streams import STREAMS
-from tests.adapters.streams.test_endings import UNUSUAL
 from tests.adapters.streams.test_recorded import CASES
 
 HELLO = {"role": "user", "content": "Hello"}
@@ -302,7 +301,6 @@ def test_a_stream_that_broke_off_says_so() -> None:
 
 LOGS: list[Any] = [
     *(pytest.param(name, events, id=name) for name, (events, _) in STREAMS.items()),
-    *(pytest.param(name, events, id=f"{name} {word}") for name, events, word in UNUSUAL),
     *(pytest.param(case["format"], case["events"], id=case["id"]) for case in CASES
       if "refused" not in case and all(isinstance(each, dict) for each in case["events"])),
 ]  # fmt: skip

@@ -170,15 +170,6 @@ class TestRegistry:
             sys.modules.pop("morse", None)
 
 
-def test_a_source_that_is_named_twice_is_one_part() -> None:
-    parts = [{"type": "source-url", "sourceId": number, "url": f"https://e.com/{page}"}
-             for number, page in (("1", "a"), ("2", "a"), ("3", "b"))]  # fmt: skip
-    message = {"id": "m", "role": "assistant", "parts": [{"type": "text", "text": "x"}, *parts]}
-    read = adapter("vercel-ai").to_body(message)
-    assert [part.url for part in read.value[1:]] == ["https://e.com/a", "https://e.com/b"]
-    assert write("vercel-ai", read).value == message
-
-
 @pytest.mark.parametrize("provider", [{"provider": "openai"}, {}])
 def test_a_file_of_a_provider_comes_back(provider: dict[str, str]) -> None:
     """From the part alone, too."""

@@ -8,14 +8,9 @@ import pytest
 from messagebody.adapters import adapter, detect
 
 EDITOR: Any = adapter("agent-client")
-CLAUDE: Any = adapter("anthropic")
 
 ASKED = {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "go"}}
 SAID = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "done"}}
-BEGUN = {
-    "sessionUpdate": "tool_call", "toolCallId": "t", "title": "Read", "status": "pending",
-    "rawInput": {"path": "/a"},
-}  # fmt: skip
 
 
 def text(said: str) -> dict[str, Any]:
@@ -24,110 +19,6 @@ def text(said: str) -> dict[str, Any]:
 
 def update(**said: Any) -> dict[str, Any]:
     return {"sessionUpdate": "tool_call_update", "toolCallId": "t", **said}
-
-
-def crossed(*updates: Any) -> tuple[Any, Any, list[str]]:
-    """Return the call and the result in a conversation of Anthropic, and all losses."""
-    talk = [ASKED, *updates, SAID]
-    there = EDITOR.to_bodies(talk)
-    assert EDITOR.from_bodies(there.value, rest=there.rest).value == talk
-    done = CLAUDE.from_bodies(there.value, rest=there.rest)
-    asked, call, result, said = done.value
-    assert [each["role"] for each in done.value] == ["user", "assistant"] * 2
-    assert (asked["content"][0]["text"], said["content"][0]["text"]) == ("go", "done")
-    assert len(call["content"]) == len(result["content"]) == 1
-    return call["content"][0], result["content"][0], [str(each) for each in done.losses]
-
-
-def test_what_a_call_shows_while_it_runs_is_not_its_result() -> None:
-    """The preview was the result, and the result a text of the user."""
-    call, result, losses = crossed(
-        {**BEGUN, "content": [text("preview")]},
-        update(status="in_progress", content=[text("half")]),
-        update(status="completed", content=[text("all")]),
-    )
-    assert (call["name"], call["input"]) == ("Read", {"path": "/a"})
-    assert result["content"] == [{"type": "text", "text": "all"}]
-    why = "it was shown while the call ran, and is not its result"
-    assert losses == [
-        f"omitted message 1: /tool/results/1: {why}",
-        f"omitted message 2: /tool/results/1: {why}",
-    ]
-
-
-def test_an_end_without_content_leaves_what_was_shown() -> None:
-    call, result, losses = crossed(
-        {**BEGUN, "rawInput": {}},
-        update(status="pending", rawInput={"path": "/b"}, content=[text("shown")]),
-        update(status="completed"),
-    )
-    assert (call["name"], call["input"]) == ("Read", {"path": "/b"})  # updates leave out the title
-    assert (result["content"], losses) == ([{"type": "text", "text": "shown"}], [])
-
-
-def test_a_call_without_arguments_and_a_failure_without_content_are_told() -> None:
-    begun = {key: value for key, value in BEGUN.items() if key != "rawInput"}
-    call, result, losses = crossed(begun, update(status="failed"))
-    assert (call["name"], call["input"], result["is_error"]) == ("Read", {}, True)
-    assert result["content"] == [{"type": "text", "text": "[failed without a message]"}]
-    assert len(losses) == 1
-
-
-def test_what_a_call_that_never_ended_has_shown_answers_nothing() -> None:
-    there = EDITOR.to_bodies([ASKED, {**BEGUN, "content": [text("preview")]}])
-    for name in ("anthropic", "openai-chat", "gemini", "langchain", "vercel-ai", "mcp"):
-        target: Any = adapter(name)
-        done = target.from_bodies(there.value, rest=there.rest)
-        assert "preview" not in str(done.value), name
-        assert [loss.kind for loss in done.losses] == ["omitted"], name
-    alone = EDITOR.to_body(update(status="in_progress", content=[text("preview")]))
-    done = adapter("openai-chat").from_body(alone.value, rest=alone.rest)
-    assert done.value["role"] == "assistant"
-    assert "preview" not in str(done.value)
-    assert [loss.kind for loss in done.losses] == ["omitted"]
-
-
-def test_results_keep_the_members_that_their_updates_had() -> None:
-    """The title of the call was added to each update of a history that came back."""
-    talk = [ASKED, BEGUN, update(status="completed", rawOutput={"n": 1}), SAID]
-    there = EDITOR.to_bodies(talk)
-    assert EDITOR.from_bodies(there.value, rest=there.rest).value == talk
-
-
-def test_a_generator_of_gemini_has_one_result() -> None:
-    """Each of its responses was an answer: the first of them the one that counts."""
-    gemini: Any = adapter("gemini")
-
-    def answer(response: Any, **about: Any) -> dict[str, Any]:
-        said = {"id": "c", "name": "f", "response": response, **about}
-        return {"role": "user", "parts": [{"functionResponse": said}]}
-
-    talk = [
-        {"role": "user", "parts": [{"text": "go"}]},
-        {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "f", "args": {}}}]},
-        answer({"output": "half"}, willContinue=True), answer({"output": "all"}, willContinue=True),
-        answer({}, willContinue=False),
-    ]  # fmt: skip
-    there = gemini.to_bodies(talk)
-    assert gemini.from_bodies(there.value, rest=there.rest).value == talk
-    done = CLAUDE.from_bodies(there.value, rest=there.rest)
-    (result,) = done.value[-1]["content"]
-    assert result["content"] == [{"type": "text", "text": "all"}]
-    why = "it was shown while the call ran, and is not its result"
-    assert [*map(str, done.losses)] == [f"omitted message 2: /tool/results/1: {why}"]
-
-
-def test_a_preliminary_output_of_vercel_is_no_result() -> None:
-    vercel: Any = adapter("vercel-ai")
-    tool = {"type": "tool-f", "toolCallId": "c", "state": "output-available", "input": {},
-            "output": "half", "preliminary": True}  # fmt: skip
-    talk = [{"id": "1", "role": "user", "parts": [{"type": "text", "text": "go"}]},
-            {"id": "2", "role": "assistant", "parts": [tool]}]  # fmt: skip
-    there = vercel.to_bodies(talk)
-    assert vercel.from_bodies(there.value, rest=there.rest).value == talk
-    done = CLAUDE.from_bodies(there.value, rest=there.rest)
-    assert "half" not in str(done.value)
-    assert [loss.kind for loss in done.losses] == ["omitted"]
 
 
 PLAN = {"sessionUpdate": "plan", "entries": []}
@@ -156,29 +47,6 @@ def test_an_update_that_is_no_message_refuses_no_other(place: int, other: Any) -
         target: Any = adapter(name)
         done, before = (target.from_bodies(each.value, rest=each.rest) for each in (there, alone))
         assert [each["role"] for each in done.value] == [each["role"] for each in before.value]
-
-
-@pytest.mark.parametrize("other", OTHERS, ids=lambda each: each["sessionUpdate"])
-def test_a_session_may_tell_of_no_message(other: Any) -> None:
-    there = EDITOR.to_bodies([other, {"update": other}])
-    assert [len(body) for body in there.value] == [0]
-    assert EDITOR.from_bodies(there.value, rest=there.rest).value == [other, {"update": other}]
-    assert CLAUDE.from_bodies(there.value, rest=there.rest).value == []
-    one = EDITOR.to_body(other)
-    assert EDITOR.from_body(one.value, rest=one.rest).value == other
-
-
-def test_a_block_that_looks_like_another_update_is_none() -> None:
-    looks: list[dict[str, Any]] = [
-        {}, {"update": 5}, {"update": {}}, {"update": {"sessionUpdate": []}},
-    ]  # fmt: skip
-    for held in looks:
-        block = {"type": "session_update", **held}
-        chunk = {"sessionUpdate": "user_message_chunk", "content": block}
-        for message in ({"prompt": [block]}, chunk, [chunk, ASKED]):
-            there = EDITOR.to_body(message)
-            assert len(there.losses) == 1
-            assert EDITOR.from_body(there.value, rest=there.rest).value == message
 
 
 @pytest.mark.parametrize("source", ["openai-chat", "openai-responses", "langchain", "ag-ui"])

@@ -15,7 +15,6 @@ from messagebody.errors import EnvelopeError
 from tests.effort import calls, examples
 
 CHAT: Any = adapter("openai-chat")
-RESPONSES: Any = adapter("openai-responses")
 
 
 def cited(text: str, url: str) -> dict[str, Any]:
@@ -25,97 +24,6 @@ def cited(text: str, url: str) -> dict[str, Any]:
 
 
 TEXTS = [cited("One.", "https://a.com"), cited("Two.", "https://b.com")]
-ANSWER: Any = [{"type": "message", "id": "m", "role": "assistant", "status": "completed",
-                "content": TEXTS}]  # fmt: skip
-
-
-def located(url: str, quoted: str) -> dict[str, Any]:
-    return {"type": "web_search_result_location", "url": url, "title": url[-5:],
-            "cited_text": quoted, "encrypted_index": "x"}  # fmt: skip
-
-
-SEARCHED = {"role": "assistant", "content": [
-    {"type": "text", "text": "Cats purr. ", "citations": [located("https://a.com", "purr")]},
-    {"type": "text", "text": "And "},
-    {"type": "text", "text": "dogs bark.", "citations": [located("https://b.com", "bark"),
-                                                         located("https://c.com", "woof")]},
-]}  # fmt: skip
-
-
-def test_the_citations_of_all_texts_reach_chat_with_their_ranges() -> None:
-    there = RESPONSES.to_bodies(ANSWER)
-    done = CHAT.from_bodies(there.value, rest=there.rest)
-    notes = [each["url_citation"] for each in done.value[0]["annotations"]]
-    assert [(each["start_index"], each["end_index"], each["url"]) for each in notes] == [
-        (0, 4, "https://a.com"), (4, 8, "https://b.com"),
-    ]  # fmt: skip
-    assert done.losses == ()
-    back = CHAT.to_bodies(done.value)
-    assert CHAT.from_bodies(back.value, rest=back.rest).value == done.value
-    assert RESPONSES.from_bodies(back.value, rest=back.rest).value[0]["content"] == ANSWER[0][
-        "content"]  # fmt: skip
-
-
-def test_a_citation_without_a_range_gets_that_of_its_text() -> None:
-    there = adapter("anthropic").to_body(SEARCHED)
-    done = CHAT.from_body(there.value, rest=there.rest)
-    said = "".join(block["text"] for block in done.value["content"])
-    notes = [each["url_citation"] for each in done.value["annotations"]]
-    assert [said[each["start_index"] : each["end_index"]] for each in notes] == [
-        "Cats purr. ", "dogs bark.", "dogs bark.",
-    ]  # fmt: skip
-    assert [str(loss) for loss in done.losses] == [
-        "downgraded part 0: its citations go out without 'quote'",
-        "downgraded part 3: its citations go out without 'quote'",
-    ]
-    items = RESPONSES.from_body(there.value, rest=there.rest).value
-    contents = [content for item in items for content in item["content"]]
-    assert [note["url"] for each in contents for note in each.get("annotations", ())] == [
-        "https://a.com", "https://b.com", "https://c.com",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "target", ["bedrock", "langchain", "llamaindex", "pydantic-ai", "vercel-ai"]
-)
-def test_a_citation_that_goes_out_is_no_loss(target: str) -> None:
-    there = adapter("anthropic").to_body(SEARCHED)
-    done = adapter(target).from_body(there.value, rest=there.rest)
-    assert done.losses == ()
-    back = adapter(target).to_body(done.value).value
-    assert [part.url for part in back if part.url] == [
-        "https://a.com", "https://b.com", "https://c.com",
-    ]  # fmt: skip
-
-
-def test_acp_has_one_citation_for_a_part() -> None:
-    there = adapter("anthropic").to_body(SEARCHED)
-    done = adapter("acp").from_body(there.value, rest=there.rest)
-    assert [str(loss) for loss in done.losses] == [
-        "omitted part 3: there is no place for 1 of its citations",
-        "omitted part 5 /sources/3: there is no place for its metadata 'title'",
-    ]
-
-
-@pytest.mark.parametrize(
-    "annotations",
-    [
-        [{"start_index": 12, "end_index": 14}, {"start_index": 0, "end_index": 2}],
-        [{"start_index": 0, "end_index": 22}],
-        [{}, {"start_index": 90, "end_index": 99}],
-        [{"start_index": 10, "end_index": 11}, {"start_index": 20, "end_index": 21}],
-        [{"start_index": "0", "end_index": 2}, {"start_index": -1, "end_index": 2}],
-    ],
-)  # fmt: skip
-def test_annotations_come_back_as_they_were(annotations: list[dict[str, Any]]) -> None:
-    """In any order, across texts, without a range or beyond the end."""
-    notes = [{"type": "url_citation", "url_citation": {"url": f"https://e.com/{index}", **each}}
-             for index, each in enumerate(annotations)]  # fmt: skip
-    texts = [{"type": "text", "text": text} for text in ("0123456789", "abcdefghij", "")]
-    message = {"role": "assistant", "content": texts, "annotations": notes}
-    there = CHAT.to_body(message)
-    assert CHAT.from_body(there.value, rest=there.rest).value == message
-    assert "https://e.com" not in str(there.rest)
 
 
 def test_sources_under_any_name_are_no_loss() -> None:
@@ -181,53 +89,6 @@ def test_a_new_document_shifts_the_numbers_and_a_changed_one_does_not() -> None:
     done = target.from_bodies(there.value, rest=there.rest).value
     assert done[1] == CITING[1]
     assert there.value[1][0].metadata["citations"][0]["document"]["index"] == 1
-
-
-@pytest.mark.parametrize(
-    ("kind", "unit", "place", "location"),
-    [
-        ("page_location", "page_number", (3, 5), {"documentPage": {"start": 3, "end": 4}}),
-        ("page_location", "page_number", (3, 4), {"documentPage": {"start": 3, "end": 3}}),
-        ("char_location", "char_index", (0, 5), {"documentChar": {"start": 0, "end": 5}}),
-        ("content_block_location", "block_index", (1, 3),
-         {"documentChunk": {"start": 1, "end": 2}}),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("title", ["Q3", None])
-def test_the_place_in_a_document_reaches_bedrock(
-    kind: str, unit: str, place: tuple[int, int], location: Any, title: str | None
-) -> None:
-    """Its pages and chunks end with the last one, Anthropic's before the next one."""
-    said = {"type": kind, "cited_text": "So.", "document_index": 0, "document_title": title,
-            f"start_{unit}": place[0], f"end_{unit}": place[1]}  # fmt: skip
-    text = {"type": "text", "text": "So it is.", "citations": [said]}
-    there = adapter("anthropic").to_body({"role": "assistant", "content": [text]})
-    done = adapter("bedrock").from_body(there.value, rest=there.rest)
-    (sent,) = done.value["content"][0]["citationsContent"]["citations"]
-    ((sort, range_),) = location.items()
-    assert sent["location"] == {sort: {"documentIndex": 0, **range_}}
-    assert sent.get("title") == title
-    assert done.losses == ()
-
-
-def test_a_number_counts_the_same_documents_at_another_service() -> None:
-    """A document that does not go out would shift the numbers of the others."""
-    file = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
-    link = {"type": "url", "url": "https://e.com/a.pdf"}
-    for sources, index in (([file], 0), ([file, file], 1), ([link, file], None)):
-        documents = [{"type": "document", "source": each} for each in sources]
-        said = {"type": "char_location", "cited_text": "So", "document_index": len(sources) - 1,
-                "document_title": None, "start_char_index": 0, "end_char_index": 2}  # fmt: skip
-        talk = [{"role": "user", "content": [*documents, {"type": "text", "text": "Why?"}]},
-                {"role": "assistant", "content": [
-                    {"type": "text", "text": "So.", "citations": [said]}]}]  # fmt: skip
-        reading: Any = adapter("anthropic")
-        there = reading.to_bodies(talk)
-        done: Any = adapter("bedrock").from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
-        (sent,) = done.value[1]["content"][0]["citationsContent"]["citations"]
-        assert sent["location"]["documentChar"].get("documentIndex") == index
-        about = [loss for loss in done.losses if (loss.message, loss.where) == (1, "content[0]")]
-        assert len(about) == (index is None)
 
 
 def test_bedrock_counts_documents_as_well() -> None:
@@ -409,43 +270,10 @@ def test_candidates_alone_come_back_as_they_were(rest: str) -> None:
     assert (done.value, done.losses) == (answers, ())
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        candidate("aé", support(2, 3, 0), support(0, 99, 0), support(-1, 1, 0)),
-        candidate("aé", support("0", None, 0), support(0, 1, 7), support(0, 1, "0"), 5, None),
-        candidate("aé", support(0, 1, 0), chunks=[5]),
-        candidate("aé", support(0, 1, 0), chunks=[{"web": {"uri": 5}}]),
-        candidate("aé", support(0, 1, 0), chunks=[{"web": {"uri": "not a url"}}]),
-        {**candidate("aé"), "groundingMetadata": 7},
-        {"content": {"parts": [{"text": "a", "citations": [5, {"url": "https://e.com"}]}]}},
-        {"content": {"parts": [{"text": "a", "citations": 5}], "role": "model"}},
-        {"content": {"parts": []}, "grounding_metadata": {}},
-    ],
-)
-def test_odd_grounding_comes_back_whole(message: Any) -> None:
-    there = GEMINI.to_body(message)
-    assert GEMINI.from_body(there.value, rest=there.rest).value == message
-
-
 def test_much_grounding_takes_linear_time() -> None:
     text = "é" * 200_000
     supports = [support(2 * index, 2 * index + 2, 0) for index in range(20_000)]
     calls(lambda: GEMINI.to_body(candidate(text, *supports)), most=10_000_000)
-
-
-def test_a_cited_picture_of_llamaindex_is_a_source() -> None:
-    cited = {"block_type": "image", "url": "https://e.com/p.png"}
-    message = {"role": "assistant", "additional_kwargs": {}, "blocks": [
-        {"block_type": "text", "text": "See it."},
-        {"block_type": "citation", "cited_content": cited, "source": "https://e.com/p",
-         "title": "P", "additional_location_info": {}},
-    ]}  # fmt: skip
-    read = adapter("llamaindex").to_body(message)
-    assert (read.value[0].metadata or {})["citations"][0]["part"] == "/sources/1"
-    assert read.value["/sources/1"].url == "https://e.com/p"
-    assert read.losses == ()
-    assert adapter("llamaindex").from_body(read.value, rest=read.rest).value == message
 
 
 def sourced(text: str, start: int, url: str | None = None, **more: Any) -> dict[str, Any]:
@@ -468,17 +296,6 @@ COHERE: Any = {
 }
 
 
-def test_what_an_answer_of_cohere_cites_is_of_its_texts() -> None:
-    read = CHAT.to_body(COHERE)
-    assert CHAT.from_body(read.value, rest=read.rest).value == COHERE
-    assert read.value["/sources/1"].url == "https://e.com/c"
-    done = RESPONSES.from_body(read.value, rest=read.rest)
-    (note,) = done.value[0]["content"][0]["annotations"]
-    assert (note["url"], note["title"], note["start_index"], note["end_index"]) == (
-        "https://e.com/c", "C", 0, 4,
-    )  # fmt: skip
-
-
 def test_the_citations_of_cohere_follow_their_texts() -> None:
     read = CHAT.to_body(COHERE)
     kept = MessageBody([read.value[-1]])
@@ -492,24 +309,6 @@ def test_a_source_that_is_gone_is_not_cited() -> None:
     done = CHAT.from_body(kept, rest=read.rest)
     assert [each["text"] for each in done.value["citations"]] == ["bark"]
     assert "there is no place for its metadata 'citations'" in [loss.why for loss in done.losses]
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        [{"start": 0, "end": 2, "text": "It", "type": "PLAN", "sources": [], "content_index": 7}],
-        [sourced("bark", 5, content_index=2), sourced("Cats", 0, content_index=1)],
-        [sourced("Cats", 0, content_index=True)],
-        [sourced("Easy", 0, content_index=0)],
-        [1], "x", [], [{"sources": 1}], [{"sources": [1, {"document": 1}], "content_index": 1}],
-        [sourced("Cats", 0, content_index=1) | {"sources": [{"type": "tool", "id": "t:0",
-                                                            "tool_output": {"a": "b"}}]}],
-    ],
-)  # fmt: skip
-def test_other_citations_beside_the_content_come_back(said: Any) -> None:
-    message = {**COHERE, "citations": said}
-    read = CHAT.to_body(message)
-    assert CHAT.from_body(read.value, rest=read.rest).value == message
 
 
 def test_a_text_that_cohere_cites_takes_what_its_links_cite() -> None:

@@ -118,30 +118,6 @@ def test_an_artifact_is_for_the_program_alone() -> None:
         assert [loss.kind for loss in done.losses if "artifact" in loss.where] == ["omitted"]
 
 
-def test_a_citation_of_bedrock_has_its_page_and_its_source() -> None:
-    cited = {"title": "A", "source": "web-1", "sourceContent": [{"text": "q"}],
-             "location": {"web": {"url": "https://a.com", "domain": "a.com"}}}  # fmt: skip
-    message = {"role": "assistant", "content": [
-        {"citationsContent": {"content": [{"text": "Cats."}], "citations": [cited]}}]}  # fmt: skip
-    there = adapter("bedrock").to_body(message)
-    assert [part.url for part in there.value] == [None, "https://a.com"]
-    done = adapter("bedrock").from_body(there.value, rest=there.rest)
-    assert (done.value, done.losses) == (message, ())
-
-
-def test_a_resource_of_a_new_kind_is_kept_and_said() -> None:
-    message = {"content": [{"type": "resource", "resource": {"uri": "a://b", "table": []}},
-                           {"type": "text", "text": "x"}]}  # fmt: skip
-    there = adapter("mcp").to_body(message)
-    assert (shown(there.value), [loss.where for loss in there.losses]) == (["x"], ["content[0]"])
-    assert adapter("mcp").from_body(there.value, rest=there.rest).value == message
-
-
-def test_calls_of_ag_ui_tell_of_it() -> None:
-    assert detect({"id": "1", "role": "assistant", "content": [{"type": "later"}],
-                   "toolCalls": []}) == ("ag-ui",)  # fmt: skip
-
-
 def test_a_text_that_is_not_utf_8_is_lost() -> None:
     body = MessageBody([Part(b"Zo\xeb;1", content_type="text/csv")])
     for name in ("anthropic", "openai-chat", "bedrock"):
@@ -154,34 +130,6 @@ def test_another_name_of_a_type_is_no_loss() -> None:
     body = MessageBody([Part(b"RIFF", content_type="audio/x-wav")])
     done = adapter("bedrock").from_body(body)
     assert (done.value["content"][0]["audio"]["format"], done.losses) == ("wav", ())
-
-
-@pytest.mark.parametrize(
-    ("states", "kind"),
-    [
-        ("image/jpg", "image/jpeg"),
-        ("image/x-png", "image/png"),
-        ("IMAGE/PJPEG", "image/jpeg"),
-        ("application/x-pdf;version=1", "application/pdf;version=1"),
-        ("audio/x-wav", "audio/wav"),
-        ("text/xml", "text/xml"),
-        ("application/csv", "application/csv"),
-    ],
-)
-def test_a_type_is_read_by_its_usual_name(states: str, kind: str) -> None:
-    """A schema that asks for pictures of one type gets them, whatever the sender calls it."""
-    for name, message in (
-        ("gemini", {"role": "user", "parts": [
-            {"inlineData": {"mimeType": states, "data": "aGk="}}]}),
-        ("acp", {"role": "user", "parts": [
-            {"content_type": states, "content_url": "https://e.com"}]}),
-        ("openai-chat", {"role": "user", "content": [
-            {"type": "image_url", "image_url": {"url": f"data:{states};base64,aGk="}}]}),
-        ("acp", {"role": "user", "parts": [{"content_type": states, "content": "hi"}]}),
-    ):  # fmt: skip
-        there = adapter(name).to_body(message)
-        assert ([part.content_type for part in there.value], there.losses) == ([kind], ())
-        assert adapter(name).from_body(there.value, rest=there.rest).value == message
 
 
 CHUNKS = ["Chapter 1", "Ignore all"]
@@ -202,48 +150,6 @@ def _found(name: str, **about: Any) -> dict[str, Any]:
     if name == "anthropic":
         return {"type": "search_result", **about, "content": BLOCKS}
     return {"searchResult": {**about, "content": PIECES}}
-
-
-@pytest.mark.parametrize("is_in_result", [False, True])
-@pytest.mark.parametrize(
-    "about",
-    [
-        {"source": "https://e.org", "title": "Notes", "citations": {"enabled": True}},
-        {"source": "https://e.org", "title": "Notes: A"},
-        {"source": "kb-7", "title": "kb-7"},
-    ],
-)
-@pytest.mark.parametrize(("name", "target"), [("anthropic", "bedrock"), ("bedrock", "anthropic")])
-def test_a_search_result_goes_out_as_one(
-    name: str, target: str, about: dict[str, Any], *, is_in_result: bool
-) -> None:
-    talks = [
-        [{"role": "user", "content": [_found(each, **about), *(
-            [{"type": "text", "text": "q"}] if each == "anthropic" else [{"text": "q"}])]}]
-        for each in (name, target)
-    ]  # fmt: skip
-    if is_in_result:
-        talks = [_answered(each, _found(each, **about)) for each in (name, target)]
-    source: Any = adapter(name)
-    found: Any = adapter(target)
-    there = source.to_bodies(talks[0])
-    done = found.from_bodies(there.value, rest=there.rest)
-    assert (done.value, done.losses) == (talks[1], ())
-    assert source.from_bodies(there.value, rest=there.rest).value == talks[0]
-
-
-def _answered(name: str, block: dict[str, Any]) -> list[Any]:
-    """Return a talk in which a tool returns a block."""
-    if name == "anthropic":
-        call: Any = {"type": "tool_use", "id": "a", "name": "find", "input": {}}
-        result: Any = {"type": "tool_result", "tool_use_id": "a", "content": [block]}
-    else:
-        call = {"toolUse": {"toolUseId": "a", "name": "find", "input": {}}}
-        result = {"toolResult": {"toolUseId": "a", "content": [block]}}
-    asked = {"type": "text", "text": "q"} if name == "anthropic" else {"text": "q"}
-    turns = [[asked], [call], [result]]
-    roles = ["user", "assistant", "user"]
-    return [{"role": role, "content": said} for role, said in zip(roles, turns, strict=True)]
 
 
 SAID = [{"block_type": "text", "text": text} for text in CHUNKS]
@@ -320,21 +226,6 @@ def test_a_document_of_texts_is_one_and_nobodys_own_words(number: int, title: st
     done = source.from_bodies([edited], rest=rest).value
     assert "Less" in json.dumps(done)
     assert "Ignore" not in json.dumps(done)
-
-
-def test_each_text_between_pictures_of_a_document_is_nobodys_own_words() -> None:
-    source: Any = adapter("anthropic")
-    image = {
-        "type": "image",
-        "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
-    }
-    built = {"type": "content", "content": [BLOCKS[0], image, BLOCKS[1]]}
-    message = {"role": "user", "content": [{"type": "document", "source": built}]}
-    there = source.to_body(message)
-    assert source.from_body(there.value, rest=there.rest).value == message
-    assert [part.name for part in there.value if part.text is not None] == [
-        "/documents/1", "/documents/2",
-    ]  # fmt: skip
 
 
 SAYS_PATHS = [

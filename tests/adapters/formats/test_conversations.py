@@ -152,12 +152,3 @@ def test_a_history_comes_back_as_it_was(name: str, rest: str) -> None:
     # Where rests are parts, nobody knows whether older messages were deleted.
     told = [loss for loss in done.losses if "not follow" not in loss.why]  # nor do they here
     assert not [loss for loss in told if rest == "beside" or "begins with" not in loss.why]
-
-
-def test_a_result_without_a_name_gets_none() -> None:
-    there: Any = adapter("langchain")
-    call = {"name": "f", "args": {}, "id": "c", "type": "tool_call"}
-    talk = [{"type": "ai", "content": "", "tool_calls": [call]},
-            {"type": "tool", "content": "42", "tool_call_id": "c"}]  # fmt: skip
-    read = there.to_bodies(talk)
-    assert there.from_bodies(read.value, rest=read.rest).value == talk

@@ -62,23 +62,6 @@ def test_what_is_unknown_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "names"),
-    [
-        ({"role": "user", "content": [
-            {"type": "text", "text": "Look"},
-            {"type": "video_url", "video_url": {"url": "https://e.com/v.mp4"}}]},
-         ("openai-chat",)),
-        ({"content": [{"type": "text", "text": "x"}], "isError": False, "resultType": "complete"},
-         ("mcp",)),
-        ({"role": "user", "content": [{"text": "Hi"}, {"newBlock": {}}], "x": 1}, ("bedrock",)),
-        ({"role": "user", "parts": [{"text": "Hi"}], "more": True}, ("gemini",)),
-    ],
-)  # fmt: skip
-def test_messages_of_today(value: Any, names: tuple[str, ...]) -> None:
-    assert detect(value) == names
-
-
-@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("mcp", {"text2": "secret words"}),
@@ -212,14 +195,3 @@ def test_instructions_in_the_list_do_not_hide_the_format(
         for value in (instructed, {"messages": instructed}, {"model": "m", "messages": instructed}):
             assert detect(value) == (name,)
     assert detect([{"role": role, "content": 1}]) == ()
-
-
-def test_a_thought_that_nobody_signed_may_be_of_cohere() -> None:
-    thought = {"type": "thinking", "thinking": "Hm."}
-    said = {"role": "assistant", "content": [thought, {"type": "text", "text": "Yes."}]}
-    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    assert detect(said) == ("anthropic", "openai-chat")
-    assert detect({**said, "tool_calls": [call]}) == ("openai-chat",)
-    assert detect({**said, "citations": [{"sources": []}]}) == ("openai-chat",)
-    signed = {**thought, "signature": "c2ln"}
-    assert detect({**said, "content": [signed]}) == ("anthropic",)

@@ -124,23 +124,6 @@ def test_a_signed_call_that_changed_is_not_signed() -> None:
     assert any("thoughtSignature" in str(loss) for loss in done.losses)
 
 
-def test_twins_keep_their_own_members() -> None:
-    texts = [{"type": "text", "text": "same"},
-             {"type": "text", "text": "same", "cache_control": {"type": "ephemeral"}}]  # fmt: skip
-    message = {"role": "user", "content": texts}
-    there = adapter("anthropic").to_body(message)
-    assert adapter("anthropic").from_body(there.value, rest=there.rest).value == message
-
-
-def test_a_mark_is_no_content() -> None:
-    """A rest holds no text and no digest of the content, only a checksum to find a block."""
-    message = {"role": "user", "content": [
-        {"type": "text", "text": "a secret", "cache_control": {"type": "ephemeral"}}]}  # fmt: skip
-    there = adapter("anthropic").to_body(message)
-    assert "secret" not in json.dumps(there.rest)
-    assert len(there.rest["blocks"][0]["mark"]) == 8
-
-
 @pytest.mark.parametrize("name", EVERY)
 def test_a_rest_holds_no_content(name: str) -> None:
     """What has changed in a part goes out changed, so the rest must not say the old content."""

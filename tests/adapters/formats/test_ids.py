@@ -88,26 +88,6 @@ def test_what_the_service_has_given_is_no_other_for_the_result() -> None:
     assert done.losses == ()
 
 
-def test_what_is_lost_of_one_turn_is_told_by_the_numbers_of_its_calls() -> None:
-    """Several messages are read as one, so that their calls and results are numbered apart."""
-    said = []
-    for number in (1, 2):
-        called = {"type": "tool_use", "id": f"c{number}", "name": "f", "input": {}, "later": 1}
-        texts = [{"type": "text", "text": "x", "pinned": True}, {"type": "text", "text": "y"}]
-        answer = {"type": "tool_result", "tool_use_id": f"c{number}", "content": texts}
-        said.append({"role": "assistant", "content": [called]})
-        said.append({"role": "user", "content": [answer]})
-    read = CLAUDE.to_bodies(said)
-    client: Any = adapter("agent-client")
-    losses = client.from_bodies(read.value, rest=read.rest).losses
-    assert [(loss.message, loss.where, loss.why.split()[-1]) for loss in losses] == [
-        (0, "part 0 /tool/calls/1.json", "'later'"),
-        (1, "part 0 /tool/results/1/1", "'pinned'"),
-        (2, "part 0 /tool/calls/2.json", "'later'"),
-        (3, "part 0 /tool/results/2/1", "'pinned'"),
-    ]
-
-
 CHAT: Any = adapter("openai-chat")
 
 
@@ -127,38 +107,6 @@ def asked(calls: dict[str, str | None], *answers: dict[str, Any]) -> list[Any]:
 
 
 R1, R2 = {"content": "R1"}, {"content": "R2"}
-
-
-@pytest.mark.parametrize(
-    ("talk", "found"),
-    [
-        (asked({"sun": None}, R1), {"call_1": "R1"}),
-        (asked({"sun": None, "moon": None}, R1, R2), {"call_1": "R1", "call_2": "R2"}),
-        (asked({"sun": "a"}, R1), {"a": "R1"}),
-        (asked({"sun": "a"}, {"name": "sun", **R1}), {"a": "R1"}),
-        (asked({"sun": "a", "moon": "b"}, {"name": "moon", **R2}, R1), {"b": "R2", "a": "R1"}),
-        (asked({"sun": None}, {"content": [{"type": "text", "text": "R1"}]}), {"call_1": "R1"}),
-    ],
-    ids=["no ids", "in order", "id", "name", "name and what is left", "blocks"],
-)
-def test_a_result_without_an_id_answers_the_open_call(talk: Any, found: dict[str, str]) -> None:
-    there = CHAT.to_bodies(talk)
-    assert CHAT.from_bodies(there.value, rest=there.rest).value == talk
-    done = CLAUDE.from_bodies(there.value, rest=there.rest)
-    assert pairs(done.value) == (sorted(found), found)
-    assert not [loss for loss in done.losses if "name" not in loss.where]
-
-
-@pytest.mark.parametrize("calls", [{}, {"sun": "a", "moon": "b"}], ids=["none", "either"])
-@pytest.mark.parametrize("name", ["anthropic", "bedrock", "gemini", "openai-responses"])
-def test_a_result_that_may_answer_no_call_is_nobodys_word(
-    name: str, calls: dict[str, str | None]
-) -> None:
-    there = CHAT.to_bodies(asked(calls, R1) if calls else [{"role": "tool", **R1}])
-    target: Any = adapter(name)
-    done = target.from_bodies(there.value, rest=there.rest)
-    assert "[result of a call]" in json.dumps(done.value)
-    assert any("the call that it answers is not here" in loss.why for loss in done.losses)
 
 
 _IDS = {"id", "call_id", "tool_call_id", "tool_use_id", "toolCallId", "toolUseId"}

@@ -132,36 +132,3 @@ def test_a_result_of_nothing_answers_its_call(name: str) -> None:
     assert (done.value, done.losses) == (ANSWERED[name](None), ())
     chat = named("openai-chat").from_bodies(there.value, rest=there.rest).value
     assert [bool(each.get("tool_calls")) for each in chat][:2] == [True, False][: len(chat)]
-
-
-@pytest.mark.parametrize("content", ["", []])
-def test_a_result_without_content_is_an_empty_text_for_vercel(content: Any) -> None:
-    there = named("anthropic").to_bodies(ANSWERED["anthropic"](content))
-    made = named("vercel-ai").from_bodies(there.value, rest=there.rest).value
-    assert [part["output"] for part in made[0]["parts"]] == [""]
-
-
-def test_null_pairs_as_a_missing_id() -> None:
-    call = {**OPENAI_CALL, "id": None}
-    result = {"tool_call_id": None, "content": "R1"}
-    talk = answers({"content": None, "tool_calls": [call]}, result)
-    there = named("openai-chat").to_bodies(talk)
-    assert there.losses == ()
-    assert named("openai-chat").from_bodies(there.value, rest=there.rest).value == talk
-    for name in ("gemini", "anthropic", "llamaindex"):
-        made = named(name).from_bodies(there.value, rest=there.rest).value
-        parts = [part for body in named(name).to_bodies(made).value for part in body]
-        assert [str(part.name)[:14] for part in parts] == ["/tool/calls/1.", "/tool/results/"]
-        assert parts[1].text == "R1"
-
-
-@pytest.mark.parametrize("name", ["anthropic", "mcp"])
-def test_a_result_in_a_message_of_the_assistant_goes_out_where_only_others_answer(
-    name: str,
-) -> None:
-    call, answered = ANSWERED[name]([{"type": "text", "text": "sunny"}])
-    there = named(name).to_bodies([call, {**answered, "role": "assistant"}])
-    made = named("pydantic-ai").from_bodies(there.value, rest=there.rest).value
-    kinds = [(each["kind"], part["part_kind"]) for each in made for part in each["parts"]]
-    assert kinds == [("response", "tool-call"), ("request", "tool-return")]
-    assert made[1]["parts"][0]["content"] == "sunny"

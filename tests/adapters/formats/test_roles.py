@@ -1,16 +1,13 @@
 """Who speaks: on every road from every format to every other, or it is a loss."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from messagebody import MessageBody, Part, bulk
+from messagebody import MessageBody, Part
 from messagebody.adapters import Converted, Format, Loss, adapter, adapter_names, write
 from messagebody.errors import EnvelopeError
-from tests.adapters.formats.messages import MESSAGES
-from tests.commands import Shell
 
 FORMATS = [name for name in adapter_names() if isinstance(adapter(name), Format)]
 BODIES = [
@@ -56,11 +53,6 @@ def is_right(wanted: str, said: str | None, losses: tuple[Loss, ...]) -> bool:
     return said == wanted or any("role" in loss.where for loss in losses)
 
 
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch) -> Shell:
-    return Shell(monkeypatch)
-
-
 @pytest.mark.parametrize("source", FORMATS)
 class TestEveryRoad:
     def test_of_a_conversation(self, source: str) -> None:
@@ -95,50 +87,10 @@ class TestEveryRoad:
                 assert done.losses == plain.losses
                 self._check(source, target, message, done)
 
-    @pytest.mark.dear
-    def test_of_one_message_by_the_shell(self, source: str, tmp_path: Path, shell: Shell) -> None:
-        path = tmp_path / "message.json"
-        for message in talk_in(source)[1:3]:
-            path.write_text(json.dumps(message))
-            for target in FORMATS:
-                done = shell("convert", str(path), "--from", source, "--to", target,
-                             "--losses", str(tmp_path / "losses.json"))  # fmt: skip
-                assert done.code == 0, done.err
-                losses = [
-                    Loss(**each) for each in json.loads((tmp_path / "losses.json").read_text())
-                ]
-                self._check(source, target, message, Converted(json.loads(done.out), losses))
-
-    @pytest.mark.dear
-    def test_of_the_lines_of_a_log(self, source: str, tmp_path: Path) -> None:
-        log = tmp_path / "log.jsonl"
-        messages = talk_in(source)
-        log.write_text("".join(f"{json.dumps(message)}\n" for message in messages))
-        for target in FORMATS:
-            out = tmp_path / target
-            report = bulk.convert(log, out=out, source=source, target=target, workers=0)
-            assert not report.failed, report
-            assert report.counts["messages"] == len(messages)
-            lines = [
-                json.loads(line)
-                for line in (out / "shards/log.jsonl.00000.jsonl").read_text().splitlines()
-            ]
-            for message, value in zip(messages, lines, strict=True):
-                there = adapter(source).to_body(message)
-                self._check(source, target, message, Converted(value, write(target, there).losses))
-
     def _check(self, source: str, target: str, message: Any, done: Converted[Any]) -> None:
         found = speakers(target, done.value)
         for text, wanted in speakers(source, message).items():
             assert is_right(wanted, found.get(text), done.losses), (target, message, done)
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_signatures_come_back_by_every_road(name: str) -> None:
-    """All of a message comes back, whatever function writes it."""
-    for message in MESSAGES.get(name, ()):
-        there = adapter(name).to_body(message)
-        assert write(name, there).value == message
 
 
 ANSWER: Any = {"object": "response", "output": [
@@ -193,38 +145,6 @@ def test_a_role_goes_on_or_is_a_loss(target: str, role: str) -> None:
         results = ("tool_result", "toolName", "tool_name", "toolCallId")
         is_kept |= any(each in repr(message) for each in results)
     assert is_kept != any("role" in loss.where for loss in done.losses), done
-
-
-def test_roles_that_are_in_both_formats_survive() -> None:
-    talk = [{"role": "developer", "content": "Be kind."}]
-    for target in ("openai-responses", "ag-ui", "llamaindex"):
-        done = crossed("openai-chat", talk, target)
-        assert (done.value[0]["role"], done.losses) == ("developer", ()), target
-        again = adapter(target).to_bodies(done.value)  # type: ignore[attr-defined]
-        back = adapter("openai-chat").from_bodies(again.value, rest=again.rest)  # type: ignore[attr-defined]
-        assert (back.value, back.losses) == (talk, ()), target
-
-
-LEGACY: list[Any] = [
-    {"role": "user", "content": "Weather?"},
-    {"role": "assistant", "content": None,
-     "function_call": {"name": "sun", "arguments": '{"city": "Brno"}'}},
-    {"role": "function", "name": "sun", "content": "Sunny."},
-    {"role": "assistant", "content": "Sunny."},
-]  # fmt: skip
-
-
-def test_functions_of_old_messages_are_calls_and_results() -> None:
-    """The result was said by the user, and the call was left out, as one without a result."""
-    done = crossed("openai-chat", LEGACY, "anthropic")
-    _, call, result, _ = done.value
-    assert call["content"][0]["input"] == {"city": "Brno"}
-    assert result["content"][0]["type"] == "tool_result"
-    assert result["content"][0]["tool_use_id"] == call["content"][0]["id"]
-    assert done.losses == ()
-    there = adapter("anthropic").to_bodies(done.value)  # type: ignore[attr-defined]
-    back = adapter("openai-chat").from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
-    assert [each["role"] for each in back.value] == ["user", "assistant", "tool", "assistant"]
 
 
 @pytest.mark.parametrize("target", FORMATS)

@@ -67,48 +67,11 @@ def edited(text: str) -> Callable[[MessageBody], None]:
 
 
 class TestThoughtsOfClaude:
-    @pytest.mark.parametrize("target", ["anthropic", "bedrock"])
-    @pytest.mark.parametrize("source", THOUGHTS)
-    def test_go_to_the_services_of_claude_with_their_signature(
-        self, source: str, target: str
-    ) -> None:
-        made, losses = sent(source, answer(source), target)
-        assert made["content"] == [THOUGHTS[target][0], ANSWERS[target]]
-        assert not [loss for loss in losses if "signature" in loss or "reasoning" in loss]
-
     @pytest.mark.parametrize("source", THOUGHTS)
     def test_are_left_out_after_a_change(self, source: str) -> None:
         made, losses = sent(source, answer(source), "anthropic", edited("Other"))
         assert made["content"] == [ANSWERS["anthropic"]]
         assert any("/reasoning/1" in loss for loss in losses)
-
-    @pytest.mark.parametrize(
-        ("source", "thought"),
-        [
-            ("openai-chat", {"type": "reasoning.text", "text": "Th", "signature": GEMINIS,
-                             "format": "google-gemini-v1"}),
-            ("openai-chat", {"type": "reasoning.text", "text": "Th", "signature": GEMINIS}),
-            ("vercel-ai", {"type": "reasoning", "text": "Th",
-                           "providerOptions": {"google": {"thoughtSignature": GEMINIS}}}),
-            ("pydantic-ai", {"part_kind": "thinking", "content": "Th", "signature": GEMINIS,
-                             "provider_name": "google-gla"}),
-            ("pydantic-ai", {"part_kind": "thinking", "content": "Th", "signature": GEMINIS}),
-            ("bedrock", {"reasoningContent": {"reasoningText": {"text": "Th"}}}),
-        ],
-    )  # fmt: skip
-    def test_of_others_are_left_out(self, source: str, thought: dict[str, Any]) -> None:
-        made, losses = sent(source, answer(source, thought), "anthropic")
-        assert made["content"] == [ANSWERS["anthropic"]]
-        assert any("/reasoning/1" in loss for loss in losses)
-
-    @pytest.mark.parametrize("member", [None, "", 7, ["a"]])
-    def test_without_a_signature_that_is_text_are_left_out(self, member: Any) -> None:
-        thought = {"type": "thinking", "thinking": "Th", "signature": member}
-        made, _ = sent("anthropic", answer("anthropic", thought), "bedrock")
-        assert made["content"][0] == {"reasoningContent": {"reasoningText": {"text": "Th"}}}
-        thought = {"reasoningContent": {"reasoningText": {"text": "Th", "signature": member}}}
-        made, _ = sent("bedrock", answer("bedrock", thought), "anthropic")
-        assert made["content"] == [ANSWERS["anthropic"]]
 
 
 CALLS: dict[str, dict[str, Any]] = {
@@ -131,13 +94,6 @@ CALLS: dict[str, dict[str, Any]] = {
 
 
 class TestCallsOfGemini:
-    @pytest.mark.parametrize("source", CALLS)
-    def test_go_to_its_service_with_their_signature(self, source: str) -> None:
-        made, losses = sent(
-            "openai-chat" if source == "litellm" else source, CALLS[source], "gemini"
-        )
-        assert (made["parts"], losses) == (CALLS["gemini"]["parts"], [])
-
     def test_other_arguments_have_none(self) -> None:
         made, _ = sent(
             "openai-chat",

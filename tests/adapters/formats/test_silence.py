@@ -58,19 +58,6 @@ def test_what_differs_in_an_archive_is_a_loss(name: str) -> None:
     check(name)
 
 
-def test_a_cache_mark_is_kept_or_said() -> None:
-    """Only one that stated its time was a loss."""
-    text = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
-    talk = [{"role": "user", "content": [text]}]
-    claude: Any = adapter("anthropic")
-    there = claude.to_bodies(talk)
-    assert claude.from_bodies(there.value, rest=there.rest).value == talk
-    for name in ("openai-chat", "gemini", "bedrock", "langchain", "mcp"):
-        target: Any = adapter(name)
-        (loss,) = target.from_bodies(there.value, rest=there.rest).losses
-        assert (loss.kind, "'cache_control'" in loss.why) == ("omitted", True), name
-
-
 def test_a_list_in_a_history_is_no_message() -> None:
     chat: Any = adapter("openai-chat")
     hello = {"role": "user", "content": "Hello"}
@@ -122,46 +109,9 @@ def test_what_goes_out_is_no_loss() -> None:
 
 MARK = {"type": "ephemeral"}
 CITED: dict[str, Any] = {"context": "From the archive.", "citations": {"enabled": True}}
-CLAUDES = {
-    "type": "document",
-    "title": "Cats",
-    **CITED,
-    "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjcK"},
-}
 AMAZONS = {
     "document": {"format": "pdf", "name": "Cats", "source": {"bytes": "JVBERi0xLjcK"}, **CITED}
 }
-PICTURE = "data:image/png;base64,iVBORw0KGgo="
-CHATS = {"type": "image_url", "image_url": {"url": PICTURE, "detail": "low"}}
-RESPONSES = {"type": "input_image", "image_url": PICTURE, "detail": "low"}
-
-
-@pytest.mark.parametrize(
-    ("name", "block", "other", "expected"),
-    [
-        ("anthropic", CLAUDES, "bedrock", AMAZONS),
-        ("bedrock", AMAZONS, "anthropic", CLAUDES),
-        ("openai-chat", CHATS, "openai-responses", RESPONSES),
-        ("openai-responses", RESPONSES, "openai-chat", CHATS),
-        ("openai-chat", {"type": "text", "text": "a", "cache_control": MARK}, "anthropic",
-         {"type": "text", "text": "a", "cache_control": MARK}),
-        ("langchain", {"type": "text", "text": "a", "cache_control": MARK}, "anthropic",
-         {"type": "text", "text": "a", "cache_control": MARK}),
-    ],
-)  # fmt: skip
-def test_a_member_that_both_have_goes_along(
-    name: str, block: Any, other: str, expected: Any
-) -> None:
-    text = {"text": "?"} if "document" in block else {"type": "text", "text": "?"}
-    blocks = [block] if name == "openai-responses" else [block, text]
-    source: Any = adapter(name)
-    target: Any = adapter(other)
-    who = {"type": "human"} if name == "langchain" else {"role": "user"}
-    talk = [{**who, "content": blocks}]
-    there = source.to_bodies(talk)
-    made = target.from_bodies(there.value, rest=there.rest)
-    assert (made.value[0]["content"][0], made.losses) == (expected, ())
-    assert source.from_bodies(there.value, rest=there.rest).value == talk
 
 
 def test_a_member_without_its_block_is_a_loss() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.adapters import adapter, adapter_names, as_result, detect, format_of
+from messagebody.adapters import adapter, adapter_names, as_result, format_of
 from messagebody.errors import EnvelopeError, InvalidArgument
 from messagebody.samples import sample
 from tests.commands import Shell
@@ -79,13 +79,6 @@ class TestAHistoryOfItems:
         assert RESPONSES.from_body(there.value, rest=there.rest).value == HISTORY[3:7]
         assert len(RESPONSES.to_bodies(HISTORY[3:7]).value) == 3
 
-    def test_blocks_of_other_formats_are_no_history(self) -> None:
-        call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
-        thought = {"type": "reasoning", "reasoning": "Hm."}
-        there = adapter("langchain").to_body([thought, call])
-        assert there.value.names() == ["/reasoning/1", "/tool/calls/1.json"]
-        assert "langchain" in detect([thought, {"type": "text", "text": "Hi"}])
-
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "Weather?"},
@@ -138,26 +131,6 @@ def test_the_metadata_of_parts_goes_out_only_if_asked_for() -> None:
         assert "s3cr3t" not in json.dumps(done.value)
 
 
-def test_the_messages_of_a_prompt_have_one_block_each() -> None:
-    """That is what the schema of MCP wants."""
-    there = CHAT.to_bodies([{"role": "user", "content": [
-        {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, TALK[-1]])  # fmt: skip
-    done = adapter("mcp").from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
-    assert [(each["role"], each["content"]["text"]) for each in done.value] == [
-        ("user", "a"), ("user", "b"), ("assistant", "Done."),
-    ]  # fmt: skip
-    assert len(adapter("mcp").to_bodies(done.value).value) == 2  # type: ignore[attr-defined]
-
-
-def test_a_message_alone_says_that_its_speaker_is_lost() -> None:
-    there = CHAT.to_body(TALK[-1])
-    for name in ("mcp", "agent-client"):
-        done = adapter(name).from_body(there.value, rest=there.rest)
-        assert [str(loss) for loss in done.losses] == [
-            f"omitted role: assistant: a message of {name} alone does not say who speaks"
-        ]
-
-
 def losses_of(name: str, talk: list[Any]) -> list[str]:
     there = CHAT.to_bodies(talk)
     return [*map(str, adapter(name).from_bodies(there.value, rest=there.rest).losses)]  # type: ignore[attr-defined]
@@ -170,46 +143,6 @@ def a_call(identity: str, tool: str) -> list[dict[str, Any]]:
 
 
 class TestWhatServicesRefuse:
-    @pytest.mark.parametrize(
-        ("name", "identity", "written"),
-        [
-            ("anthropic", "functions.get_weather:0", "functions_get_weather_0"),
-            ("bedrock", "x" * 84, "x" * 55 + "_65b6f469"),
-            ("openai-responses", "x" * 84, "x" * 55 + "_65b6f469"),
-            ("openai-chat", "x" * 84, "x" * 31 + "_65b6f469"),
-        ],
-    )  # fmt: skip
-    def test_an_id_is_respelled_with_its_result(
-        self, name: str, identity: str, written: str
-    ) -> None:
-        talk = a_call(identity, "f")
-        there = adapter("langchain").from_bodies(  # type: ignore[attr-defined]
-            (chat := CHAT.to_bodies(talk)).value, rest=chat.rest
-        )
-        there = adapter("langchain").to_bodies(there.value)  # type: ignore[attr-defined]
-        done = adapter(name).from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
-        assert json.dumps(done.value).count(written) == 2
-        assert [str(loss) for loss in done.losses] == [
-            f"converted message 1: /tool/calls/1.json: its id {identity!r} goes out as "
-            f"{written!r}: {name} takes no other"
-        ]
-
-    @pytest.mark.parametrize("name", ["anthropic", "bedrock", "openai-responses", "gemini"])
-    @pytest.mark.parametrize("tool", ["mcp.server/tool", "naïve_tool"])
-    def test_the_name_of_a_tool_is_respelled(self, name: str, tool: str) -> None:
-        (loss,) = losses_of(name, a_call("c", tool))
-        assert f"its name {tool!r} goes out as" in loss
-
-    def test_no_two_calls_get_one_id(self) -> None:
-        talk = [*a_call("a.b", "f"), *a_call("a_b", "f")[1:], *a_call("a:b", "f")[1:]]
-        there = CHAT.to_bodies(talk)
-        made = adapter("anthropic").from_bodies(there.value, rest=there.rest).value  # type: ignore[attr-defined]
-        ids = [block["id"] for message in made for block in message["content"] if "id" in block]
-        assert ids == ["a_b_2", "a_b", "a_b_3"]
-        answers = [block["tool_use_id"] for message in made for block in message["content"]
-                   if "tool_use_id" in block]  # fmt: skip
-        assert answers == ids
-
     def test_a_message_alone_is_spelled_as_in_a_conversation(self) -> None:
         """So that a call and its result match, though each is converted by itself."""
         call, answer = (CHAT.to_body(message) for message in a_call("functions.f:0", "f")[1:])
@@ -217,20 +150,6 @@ class TestWhatServicesRefuse:
         done = adapter("anthropic").from_body(answer.value)
         assert made == done.value["content"][0]["tool_use_id"] == "functions_f_0"
         assert "its id 'functions.f:0' goes out as" in str(done.losses[0])
-
-    @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-    def test_a_conversation_that_the_assistant_begins(self, name: str) -> None:
-        system = {"role": "system", "content": "Be kind."}
-        for talk in ([TALK[-1], TALK[0]], [system, TALK[-1], TALK[0]]):
-            (loss,) = losses_of(name, talk)
-            assert f"{name} may refuse a conversation that begins with the assistant" in loss
-        assert losses_of(name, [system, TALK[0]]) == []
-
-    @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-    def test_what_falls_away_begins_no_conversation(self, name: str) -> None:
-        losses = losses_of(name, [{"role": "user", "content": ""}, TALK[-1], TALK[0]])
-        assert any("may refuse a conversation that begins with the assistant" in each
-                   for each in losses)  # fmt: skip
 
     @pytest.mark.parametrize("role", ["system", "developer"])
     def test_what_the_system_says_amid_a_conversation(self, role: str) -> None:
@@ -248,29 +167,6 @@ class TestWhatServicesRefuse:
                 assert len(losses) == (talk[1:].count(said) if losses else 0)
         assert not [each for each in losses_of("langchain", refused[0]) if "refuse" in each]
 
-    def test_gemini_begins_with_no_call(self) -> None:
-        (loss,) = losses_of("gemini", a_call("c", "f")[1:])
-        assert "gemini may refuse a conversation that begins with a call of a tool" in loss
-        assert losses_of("gemini", [TALK[-1], TALK[0]]) == []
-
-    def test_the_last_text_of_the_assistant(self) -> None:
-        talk = [TALK[0], {"role": "assistant", "content": "The answer is: \n"}]
-        there = CHAT.to_bodies(talk)
-        done = adapter("anthropic").from_bodies(there.value, rest=there.rest)  # type: ignore[attr-defined]
-        assert done.value[-1]["content"] == [{"type": "text", "text": "The answer is:"}]
-        assert [(loss.message, loss.where) for loss in done.losses] == [(1, "part 0")]
-        assert losses_of("bedrock", talk) == []
-        assert losses_of("anthropic", [*talk, TALK[0]]) == []
-
-    @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-    def test_blank_texts_stay_behind(self, name: str) -> None:
-        blank = {"type": "text", "text": " \n"}
-        talk = [{"role": "user", "content": [{"type": "text", "text": "Hi"}, blank]}]
-        (loss,) = losses_of(name, talk)
-        assert loss.startswith("omitted message 0: part 1: ")
-        assert len(losses_of(name, [*talk, {"role": "assistant", "content": " "}])) == 2
-        assert losses_of("gemini", talk) == []
-
 
 def test_a_thought_never_stays_behind_what_it_led_to() -> None:
     """OpenAI refuses a thought without the item behind it."""
@@ -286,24 +182,6 @@ def test_a_thought_never_stays_behind_what_it_led_to() -> None:
     done = responses.from_bodies([there.value[0], edited], rest=there.rest)
     assert not any(each.get("type") == "reasoning" for each in done.value)
     assert len(done.losses) >= 2
-
-
-@pytest.mark.parametrize(
-    ("image", "types", "losses"),
-    [
-        ("s", ["text/plain"], 1),
-        (None, ["text/plain"], 1),
-        (base64.encodebytes(sample("chart.png")).decode(), ["text/plain", "image/png"], 0),
-    ],
-    ids=["no base64", "null", "lines"],
-)
-def test_pictures_beside_the_content_of_a_chat(image: Any, types: list[str], losses: int) -> None:
-    """Base64 may have white space anywhere, and what is none refuses nothing else."""
-    message = {"role": "user", "content": "a", "images": [image]}
-    there = adapter("openai-chat").to_body(message)
-    assert [part.content_type for part in there.value] == types
-    assert len(there.losses) == losses
-    assert adapter("openai-chat").from_body(there.value, rest=there.rest).value == message
 
 
 FORMATS = [name for name in adapter_names() if format_of(name) is not None]

@@ -106,16 +106,6 @@ def test_a_rest_that_is_none_is_an_error(odd: Any) -> None:
             target.from_bodies(read.value, rest=[read.rest[0], {**read.rest[1], **odd}])
 
 
-@pytest.mark.parametrize("chunk", [0, None, [1], {}, {"text": 5}])
-def test_a_chunk_of_a_document_that_is_no_text(chunk: Any) -> None:
-    source = {"content": [{"text": "Cats eat."}, chunk]}
-    block = {"document": {"name": "Chunks", "source": source}}
-    message = {"role": "user", "content": [{"text": "?"}, block]}
-    read = adapter("bedrock").to_body(message)
-    assert (len(read.value), len(read.losses)) == (1, 1)
-    assert adapter("bedrock").from_body(read.value, rest=read.rest).value == message
-
-
 def test_neighbours_of_its_role_stay_apart() -> None:
     """A new message is joined with a neighbour that can be read, and never with another."""
     claude: Any = adapter("anthropic")
@@ -207,11 +197,6 @@ def test_half_of_a_character_anywhere() -> None:
     assert chat.from_bodies(read.value, rest=read.rest).value == mended(talk)
     assert read.value[1][0].read_json()["arguments"] == {"a": "\ufffd"}
     json.dumps(adapter("anthropic").from_bodies(read.value, rest=read.rest).value).encode()  # type: ignore[attr-defined]
-
-
-def test_two_halves_are_one_character() -> None:
-    assert adapter("openai-chat").to_body(HIGH + LOW).value[0].text == "\N{GRINNING FACE}"
-    assert adapter("openai-chat").to_body(HIGH + LOW).losses == ()
 
 
 def test_other_flaws_beside_a_half_are_errors() -> None:
