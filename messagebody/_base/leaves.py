@@ -113,7 +113,7 @@ class _Readable:
 
 
 class FoundTuple(_Readable, tuple[_T, ...]):
-    """A tuple of violations, findings or losses: printed as one line each, a table in a notebook.
+    """A tuple of violations, findings or losses: printed as one line each, a list in a notebook.
 
     Examples:
         >>> print(FoundTuple(["a", "b"]))

@@ -30,7 +30,6 @@ from messagebody.rendering import _grids as grids
 from messagebody.rendering._changes import text_changes
 from messagebody.rendering._code import coloured, indented, language_of
 from messagebody.rendering._elements import Html, element, joined
-from messagebody.rendering._keeping import data_url, file_name, save_link
 from messagebody.rendering._limits import (
     CHARACTERS,
     CODE,
@@ -43,7 +42,15 @@ from messagebody.rendering._limits import (
 )
 from messagebody.rendering._markup import Sieve
 from messagebody.rendering._peeks import Citations, unmarked, with_peeks
-from messagebody.rendering._pieces import diff, fold, link, web_address
+from messagebody.rendering._pieces import (
+    data_url,
+    diff,
+    file_name,
+    fold,
+    link,
+    save_link,
+    web_address,
+)
 from messagebody.rendering._tables import kind_of
 
 # Types that a browser shows and that fetch nothing. Playlists (HLS, DASH) are not among them: they

@@ -4,10 +4,8 @@ Senders stand left of those that accept what they send. Agents with the same con
 box. A chosen agent is the target of a link, and the style shows its connections.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import Final
 
 import attrs
@@ -32,8 +30,6 @@ _LONGEST_NAME: Final = 30
 _MOST_REASONS: Final = 8
 """Edges of one line that a tip tells of."""
 _LONGEST_REASON: Final = 300
-_OPEN_NAMES: Final = 100
-"""Up to this many names are listed one below the other; more are folded by their initials."""
 
 
 @attrs.frozen
@@ -118,28 +114,11 @@ def graph_page(
 
 
 def _index(names: Sequence[str], numbers: dict[str, int], more: int) -> Html:
-    """Return the links to all agents by name; many are folded by their initials."""
-    by_name = sorted(names, key=_rank)
-    if len(by_name) <= _OPEN_NAMES:
-        shown = [_links(by_name, numbers)]
-    else:
-        shown = [
-            element("details",
-                    element("summary", element("bdi", letter), " ",
-                            element("small", f"{len(group):,}")),
-                    _links(group, numbers))
-            for letter, found in groupby(by_name, lambda name: name[:1].upper())
-            for group in [[*found]]
-        ]  # fmt: skip
+    """Return the links to all agents by name."""
+    shown = [_links(sorted(names, key=str.casefold), numbers)]
     if more:
         shown.append(element("p", f"{more:,} more", class_="note"))
     return element("section", *shown, class_="index", aria_label="Agents")
-
-
-def _rank(name: str) -> list[tuple[int, str]]:
-    """Return what a name is sorted by: its initial, its words, and its numbers by their size."""
-    pieces = enumerate(re.split("([0-9]+)", name.casefold()))
-    return [(0, name[:1].upper()), *((len(each) if i % 2 else 0, each) for i, each in pieces)]
 
 
 def _links(names: Iterable[str], numbers: dict[str, int]) -> Html:

@@ -31,7 +31,6 @@ _SIDES: Final = frozenset({"left", "right", "center"})
 _ATTRIBUTES: Final = {
     "a": {"href"},
     "img": {"src", "alt"},
-    "li": {"class"},
     "ol": {"start"},
     "span": {"class"},
     "td": {"align", "colspan", "rowspan"},
@@ -39,9 +38,6 @@ _ATTRIBUTES: Final = {
 }
 # Schemes that reach the filter below; `source:` points to a part, as in the format's proposal.
 _SCHEMES: Final = frozenset({"https", "data", "source"})
-_BOXES: Final = {"[ ] ": "☐", "[x] ": "☑"}
-# A stranger may set these as well: they change nothing but colours and the mark of an item.
-_CLASSES: Final = LOOKS | {"task"}
 _MOST_CELLS: Final = 100
 """Columns or rows that a cell of a stranger's table may span."""
 
@@ -117,7 +113,6 @@ class Sieve:
         parser.enable(["table", "strikethrough"])
         parser.validateLink = lambda _: True  # the sieve decides
         parser.core.ruler.push("align", _align)
-        parser.core.ruler.push("tasks", _mark_tasks)
         return parser
 
     def _highlighted(self, code: str, word: str, _attributes: str) -> str:
@@ -137,27 +132,13 @@ class Sieve:
         if name == "src":
             return self._picture_at(value)
         if name == "class":
-            return value if value in _CLASSES else None
+            # A stranger may set them as well: they change nothing but colours.
+            return value if value in LOOKS else None
         if name == "align":
             return value if value in _SIDES else None
         if name in {"colspan", "rowspan", "start"}:
             return value if value.isdecimal() and int(value[:9]) <= _MOST_CELLS else None
         return value
-
-
-def _mark_tasks(state: Any) -> None:
-    """Turn the "[x]" at the beginning of an item into a box."""
-    for item, paragraph, inline in zip(
-        state.tokens, state.tokens[1:], state.tokens[2:], strict=False
-    ):
-        is_first = item.type == "list_item_open" and paragraph.type == "paragraph_open"
-        if not is_first or not inline.children:
-            continue
-        first = inline.children[0]
-        box = _BOXES.get(first.content[:4].lower())
-        if box is not None:
-            first.content = f"{box} {first.content[4:]}"
-            item.attrs["class"] = "task"
 
 
 def _align(state: Any) -> None:

@@ -13,14 +13,12 @@ from typing import Any, Final
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._core import MessageBody, count_of, escape
 from messagebody.errors import MissingDependency
-from messagebody.findings import Finding, Severity
 from messagebody.rendering._contents import Contents, as_source
 from messagebody.rendering._elements import Html, element, joined
 from messagebody.rendering._limits import PageLimits
 from messagebody.rendering._pieces import badge, framed
 from messagebody.rendering._tables import kind_of, place_of, preview, size_of, total_size, type_of
 from messagebody.rendering._verdicts import Paragraph, on_counterexample, paragraphs
-from messagebody.schema import Violation
 
 # A view is saved in the notebook's file, with all its content.
 _MOST_ROWS: Final = 100
@@ -151,38 +149,13 @@ def _on_counterexample(result: "messagebody.Compatibility") -> Iterator[Html]:
 
 
 def listed_html(values: Sequence[Any]) -> str:
-    """Return violations, findings or losses as a table; a long list is cut."""
-    shown = values[:_MOST_ROWS]
-    noun = "line"
-    head: tuple[str, ...] = ("",)
-    rows: list[tuple[str, ...]] = [(escape(str(value), limit=_LONGEST),) for value in shown]
-    if all(isinstance(value, Violation) for value in shown):
-        noun, head = "violation", ("Part", "Got", "Expected", "Differs")
-        rows = [*map(_violation_row, shown)]
-    elif all(isinstance(value, Finding) for value in shown):
-        noun, head = "finding", ("", "Where", "Problem", "Check")
-        rows = [*map(_finding_row, shown)]
-    if len(values) > len(shown):
-        rows.append((f"… {len(values) - len(shown):,} more", *[""] * (len(head) - 1)))
-    if not rows:
+    """Return violations, findings or losses as a list; a long one is cut."""
+    lines = [escape(str(value), limit=_LONGEST) for value in values[:_MOST_ROWS]]
+    if len(values) > len(lines):
+        lines.append(f"… {len(values) - len(lines):,} more")
+    if not lines:
         return _view(element("p", "nothing", class_="note"))
-    return _view(_table(head, rows, count_of(len(values), noun)))
-
-
-def _violation_row(violation: Violation) -> tuple[str, ...]:
-    place = "missing" if violation.part_index is None else f"part {violation.part_index}"
-    if violation.content_pointer:
-        place += f" {escape(violation.content_pointer, limit=_PREVIEW)}"
-    nearest = "" if violation.schema_index is None else f"schema part {violation.schema_index} "
-    expected = f"{nearest}{violation.expected}" or "nothing: there is no schema part"
-    return place, violation.got, expected, violation.differs or ""
-
-
-def _finding_row(finding: Finding) -> tuple[str, ...]:
-    look = "bad" if finding.severity is Severity.ERROR else ""
-    severity = badge(str(finding.severity).lower(), look)
-    place = escape(finding.place or finding.where, limit=200)
-    return severity, place, finding.problem, finding.check
+    return _view(element("ul", *(element("li", line) for line in lines)))
 
 
 def violation_html(violation: "messagebody.Violation") -> str:

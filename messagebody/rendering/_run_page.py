@@ -330,16 +330,8 @@ class _Sections:
         if role == "tool":
             places = [(number, position) for position in range(len(self.steps[number]))]
             said += [self._answers(self.asked[place]) for place in places if place in self.asked]
-        last = len(self.steps) - 1
-        ways = [
-            element("a", arrow, href=f"#{anchor_of(to)}", aria_label=words, title=words)
-            for to, arrow, words in (
-                (number - 1, "↑", "Previous message"), (number + 1, "↓", "Next message"),
-            )
-            if 0 <= to <= last
-        ]  # fmt: skip
-        way = element("span", element("small", f"{number}"), *ways, class_="ways")
-        return element("h2", *said, way, class_="speaker")
+        said.append(element("small", f"{number}"))
+        return element("h2", *said, class_="speaker")
 
     def _answers(self, call: Place) -> Html:
         """Return what stands in the place of a result that is beside its call."""

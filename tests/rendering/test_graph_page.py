@@ -165,15 +165,6 @@ class TestPage:
         }  # fmt: skip
         assert len(re.findall('<a href="#agent-[0-9]+"><title>', body)) == len(names)
 
-    def test_names_are_listed_in_the_order_of_their_numbers(self) -> None:
-        document = page(["b", "a-10", "a-2", "A-1"], [])
-        (index,) = re.findall('<section class="index".*?</section>', document)
-        assert re.findall("<bdi>(.*?)</bdi>", index) == ["A-1", "a-2", "a-10", "b"]
-
-    def test_many_names_are_folded_by_their_initials(self) -> None:
-        document = page([str(number) for number in range(101)], [])
-        assert document.count("<details>") == 10
-
 
 class TestRegistryPage:
     def test_every_pair_stands_in_two_lists(self) -> None:

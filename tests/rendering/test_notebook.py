@@ -3,6 +3,7 @@
 import pickle
 import re
 import sys
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -119,39 +120,27 @@ def test_pictures_are_thumbnails_as_far_as_there_is_room() -> None:
     assert len(shown) < 2 * 1024 * 1024
 
 
-def test_lists_of_what_was_found_are_tables() -> None:
+def test_what_was_found_is_a_list() -> None:
     body = MessageBody([Part("x", name="/a", content_type="x/y"), *[Part("x")] * 120])
     with pytest.raises(InvalidBody) as caught:
         TAKER.validate(body)
     found = caught.value.violations
-    assert str(found).splitlines() == [str(each) for each in found]
-    shown = found._repr_html_()
-    assert cells(shown)[:4] == [
-        "part 0", "&#x27;/a&#x27;, x/y",
-        "schema part 0 &#x27;/b&#x27; image/*", "name and type",
-    ]  # fmt: skip
-    assert "… 22 more" in shown
-    assert "122 violations</caption>" in shown
+    lines = [str(each) for each in found]
+    assert str(found).splitlines() == lines
+    told = re.findall("<li>(.*?)</li>", found._repr_html_())
+    assert [*map(unescape, told)] == [*lines[:100], "… 22 more"]
     assert isinstance(found, tuple)
     assert found == tuple(TAKER.iter_violations(body))
     assert pickle.loads(pickle.dumps(caught.value)) == caught.value
-
     twice = lint(MessageBodySchema([(None, "text/*"), (None, "text/plain")]))
-    (line,) = twice
-    assert str(twice) == str(line)
-    assert cells(twice._repr_html_())[1:2] == ["schema part 1"]  # type: ignore[attr-defined]
-    assert "nothing" in lint(SENDER)._repr_html_()  # type: ignore[attr-defined]
-
-
-def test_losses_are_a_table() -> None:
     losses = (
         adapter("openai-chat")
         .from_body(MessageBody([Part(url="s3://b/a", content_type="video/mp4")]))
         .losses
     )
-    assert len(losses) > 0
-    assert len(cells(losses._repr_html_())) == len(losses)  # type: ignore[attr-defined]
-    assert str(losses).count("\n") == len(losses) - 1
+    for listed in (twice, losses):
+        assert len(listed) == listed._repr_html_().count("<li>") > 0  # type: ignore[union-attr]
+    assert "nothing" in lint(SENDER)._repr_html_()  # type: ignore[attr-defined]
 
 
 def test_a_violation_is_a_line() -> None:

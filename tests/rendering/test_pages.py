@@ -150,13 +150,6 @@ def test_a_picture_that_a_text_shows_is_shown_once(is_first: bool) -> None:
     assert {"0.png", "1.png", "2.png"} < set(saved)
 
 
-def test_tasks_are_boxes() -> None:
-    text = "- [x] count\n- [X] again\n- [ ] publish\n- [y] no\n\n[ ] nor this"
-    elements = shown(text, content_type="text/markdown")
-    assert [each.get("class") for each in elements.of("li")] == ["task"] * 3 + [None]
-    assert {"☑ count", "☑ again", "☐ publish", "[y] no", "[ ] nor this"} <= set(elements.words)
-
-
 def test_a_picture_in_html_may_be_in_its_url() -> None:
     url = f"data:image/png;base64,{base64.b64encode(sample('chart.png')).decode()}"
     document = f"<img src='{url}'><img src='data:text/html,x'><img src='data:image/png;base64,!'>"
