@@ -1,93 +1,20 @@
-"""The protocol of envelopes: the four of the package keep it, and so can one of a stranger."""
+"""The protocol of envelopes: the four of the package keep it."""
 
 import inspect
 import json
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
-from itertools import zip_longest
 from typing import Any
 
 import pytest
 
 from messagebody import Limits, MessageBody, Part
-from messagebody._base.limits import DEFAULT_LIMITS
-from messagebody.adapters import Converted, Envelope, adapter, converted_each, register
+from messagebody.adapters import Envelope, adapter
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
-from messagebody.findings import Finding, validator_of, verdict_of
 from tests.envelopes.shapes import BASES, OLYMPUS
 
 FILES = [{"url": f"https://example.com/{number}.png"} for number in range(3)]
-
-
-def _text(message: Any) -> str:
-    if isinstance(message, bytes):
-        return message.decode()
-    return message if isinstance(message, str) else json.dumps(message)
-
-
-class Notes:
-    """An envelope of another package: `{"by": …, "notes": [texts]}`."""
-
-    def detect(self, value: Any, /) -> bool:
-        return isinstance(value, dict) and "notes" in value
-
-    def to_body(
-        self, message: Any, /, *, rest: str | None = None, limits: Limits = DEFAULT_LIMITS
-    ) -> Converted[MessageBody]:
-        text = _text(message)
-        if found := [*self.iter_findings(text)]:
-            raise EnvelopeError("a note breaks a rule", found)
-        note = json.loads(text)
-        sizes = {"json_bytes": len(text), "depth": text.count("[") + text.count("{"),
-                 "values": len(note) + len(note["notes"]), "parts": len(note["notes"])}  # fmt: skip
-        for name, size in sizes.items():
-            if size > getattr(limits, name):
-                raise EnvelopeError(f"the note goes beyond the limit {name}")
-        if rest == "part":
-            note["notes"].append(f"by {note['by']}")
-        left = None if rest == "part" else {"format": "notes", "by": note["by"]}
-        return Converted(MessageBody(note["notes"]), (), left)
-
-    def from_body(
-        self, body: MessageBody, /, *, rest: Any = None, role: str | None = None,
-        header: Mapping[str, Any] | None = None,
-    ) -> Converted[Any]:  # fmt: skip
-        if role not in (None, "user"):
-            raise EnvelopeError("role is 'user' or None")
-        if header is not None and not (isinstance(header, dict) and {*header} <= {"by"}):
-            raise EnvelopeError("the header of a note has one member, by")
-        by = (rest or header or {"by": "nobody"})["by"]
-        return Converted({"by": by, "notes": [part.read_text() for part in body]})
-
-    def to_bodies(self, messages: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
-        return converted_each(messages, lambda message: self.to_body(message, **options))
-
-    def from_bodies(
-        self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (), **options: Any
-    ) -> Converted[list[Any]]:
-        pairs = zip_longest(bodies, rest)
-        return converted_each(pairs, lambda pair: self.from_body(pair[0], rest=pair[1], **options))
-
-    def iter_findings(self, message: Any, /) -> Iterator[Finding]:
-        try:
-            value = json.loads(_text(message))
-        except (TypeError, ValueError, RecursionError):
-            yield Finding("json", "", "a note is JSON")
-        else:
-            if not self.detect(value):
-                yield Finding("notes", "/notes", "a note has notes")
-
-    def is_valid(self, message: Any, /) -> bool:
-        return verdict_of(self.iter_findings)(message)
-
-    def validate(self, message: Any, /) -> None:
-        validator_of(self.iter_findings)(message)
-
-
-@pytest.fixture(autouse=True)
-def _registered(own_registry: None) -> None:
-    register("notes", Notes())
 
 
 # Each has several parts.
@@ -102,7 +29,6 @@ MESSAGES: dict[str, Any] = {
         "context_attachments": [{"type": "plan", "path": each["url"]} for each in FILES],
     },
     "sentient": BASES["ex1"][0],
-    "notes": {"by": "Ann", "notes": ["one", "two", "three"]},
 }  # fmt: skip
 every = pytest.mark.parametrize("name", MESSAGES)
 FORMS: dict[str, Callable[[Any], Any]] = {
@@ -111,8 +37,6 @@ FORMS: dict[str, Callable[[Any], Any]] = {
     "parsed": dict,
 }
 each_form = pytest.mark.parametrize("form", FORMS)
-FUNCTIONS = [name for name in vars(Envelope) if not name.startswith("_")]
-FUNCTIONS += ["detect", "iter_findings"]
 
 
 def envelope(name: str) -> Any:
@@ -122,7 +46,7 @@ def envelope(name: str) -> Any:
 
 
 @every
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", [n for n in vars(Envelope) if not n.startswith("_")])
 def test_signatures(name: str, function: str) -> None:
     """Each call that the protocol allows is a call of the envelope, with the same defaults."""
     promised = [*inspect.signature(getattr(Envelope, function)).parameters.values()][1:]
@@ -173,17 +97,14 @@ def test_a_list_names_the_message_that_fails(name: str, limit: str) -> None:
         format_.to_bodies(iter([message]), limits=Limits(**{limit: SIZES[limit]}))
 
 
-OURS = [name for name in MESSAGES if name != "notes"]
-
-
-@pytest.mark.parametrize("name", OURS)
+@every
 def test_another_process_can_load_its_functions(name: str) -> None:
     for function in ("to_body", "to_bodies", "from_body", "from_bodies"):
         made = getattr(envelope(name), function)
         assert pickle.loads(pickle.dumps(made)) == made
 
 
-@pytest.mark.parametrize("name", OURS)
+@every
 def test_one_message_is_no_list(name: str) -> None:
     for one in (MESSAGES[name], json.dumps(MESSAGES[name])):
         with pytest.raises(InvalidArgument, match=r"to_body\(…\) reads one message"):
@@ -250,7 +171,7 @@ def test_an_unknown_member_of_a_header_is_refused(name: str, unknown: Any) -> No
     assert len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize("name", OURS)
+@every
 def test_an_unknown_member_names_the_one_that_is_meant(name: str) -> None:
     for meant in ("metadata", "agent", "persona", "input", "session_id", "id"):
         wrong = {f"{meant}s": 1}
@@ -260,7 +181,7 @@ def test_an_unknown_member_names_the_one_that_is_meant(name: str) -> None:
             caught.match(f"did you mean '{meant}'")
 
 
-@pytest.mark.parametrize("name", OURS)
+@every
 def test_limits_and_bodies_of_a_wrong_type(name: str) -> None:
     wrong: Any = {"parts": 1}
     with pytest.raises(InvalidArgument, match="expected Limits"):
@@ -314,7 +235,7 @@ def test_builders_take_the_same_headers(name: str) -> None:
             assert member in str(build(header={member: 5}).losses)
 
 
-@pytest.mark.parametrize("name", OURS)
+@every
 def test_what_a_reader_of_another_format_misses_is_a_loss(name: str) -> None:
     read: Any = adapter("openai-chat").to_body({"role": "user", "content": "Hello", "name": "Ann"})
     header = MESSAGES[name] if name in ("olympus", "sentient") else None

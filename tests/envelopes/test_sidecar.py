@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver, inline, offload
-from messagebody.adapters import adapter as adapter_of
 from messagebody.envelopes import olympus, sentient
 from messagebody.errors import (
     EnvelopeError,
@@ -210,13 +209,6 @@ class TestViews:
     ) -> None:
         with pytest.raises(EnvelopeError):
             format_.to_body(bad, rest="part")
-
-    def test_registry_knows_it(self, format_: Any, example: Any, place: Any) -> None:
-        adapter = adapter_of(format_.__name__.rpartition(".")[2])
-        assert adapter is format_
-        assert adapter.detect(example)
-        assert not adapter.detect({})
-        assert not adapter.detect([])
 
 
 class TestOlympus:

@@ -174,12 +174,6 @@ class TestFiles:
             log.append(EXAMPLES[0])
         assert (tmp_path / "target").read_bytes() == b""
 
-    def test_options_are_those_of_the_entry(self, tmp_path: Path) -> None:
-        log = sentient.AuditLog(tmp_path, error_line=True, within=None)
-        path = log.append(EXAMPLES[2])
-        assert path.read_text() == sentient.audit_entry(EXAMPLES[2], error_line=True)
-        assert log.flaws(DAY) == []
-
     @pytest.mark.parametrize("suffix", [".log", ".jsonl"])
     def test_only_files_are_written_and_read(self, log: sentient.AuditLog, suffix: str) -> None:
         """Who can write to the directory can't make a program wait, or read another file."""
