@@ -2,6 +2,7 @@
 
 import graphlib
 import os
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
@@ -36,7 +37,6 @@ from messagebody.workflows._flows import flow
 from messagebody.workflows._graphs import read_graph
 from messagebody.workflows._inspection import Incoming, answer_for, groups
 from messagebody.workflows._steps import WorkflowStep, merged, read_step
-from messagebody.workflows._toml import read_toml
 
 _MEMBERS: Final = {"agents", "edges", "never"}
 
@@ -231,7 +231,7 @@ class Workflow(metaclass=Guided):
             raise InvalidArgument("JSON or TOML, as bytes or text", data)
         if len(data) > limits.json_bytes:
             raise InvalidWorkflow(f"more than {limits.json_bytes:,} bytes (limit json_bytes)")
-        return cls.from_dict(read_toml(data, limits.depth) if is_toml else _json(data, limits))
+        return cls.from_dict(_toml(data, limits) if is_toml else _json(data, limits))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the workflow as `from_dict` reads it.
@@ -467,6 +467,17 @@ def _json(data: bytes | str, limits: Limits) -> Any:
     except strict_json.InvalidJson as error:
         hint = "; a file of TOML ends in '.toml'"
         raise InvalidWorkflow(f"{error}{hint}") from error
+
+
+def _toml(data: bytes | str, limits: Limits) -> Any:
+    text = data if isinstance(data, str) else data.decode("utf-8", "replace")
+    # A key stands in one line, and the parser takes the square of the number of its dots.
+    if any(line.count(".") > limits.depth for line in text.split("\n")):
+        raise InvalidWorkflow(f"a line has more than {limits.depth:,} dots (limit depth)")
+    try:
+        return tomllib.loads(data if isinstance(data, str) else data.decode())
+    except (ValueError, RecursionError) as error:
+        raise InvalidWorkflow(f"it is not TOML: {error}") from error
 
 
 def _edge(number: int, value: Any, agents: Mapping[str, Agent]) -> Edge:

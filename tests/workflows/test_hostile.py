@@ -117,31 +117,16 @@ def test_files_are_bounded(text: str) -> None:
         Workflow.decode(f"a={text}", is_toml=True)
 
 
-@pytest.mark.parametrize("key", ["a", '"a"', "'a.b'", "a-1 ", ' "\\"" '])
-@pytest.mark.parametrize(
-    "form",
-    ["{}=1", "[{}]", "[[{}]]", "edges=[{{{}=1}}]", 'x="""x"y\\""""\n{}=1', "x='''#\n'''\n{}=1",
-     "#'''\n{}=1", "x='\\'\n{}=1", "x='#' #\n{}=1"],
-)  # fmt: skip
+@pytest.mark.parametrize("key", ["a", '"a"', "'a.b'", "a-1 ", ' "\\"" ', "'\u2028'"])
+@pytest.mark.parametrize("form", ["{}=1", "[{}]", "[[{}]]", "edges=[{{{}=1}}]", "x='''\n'''\n{}=1"])
 def test_keys_of_files_are_bounded(key: str, form: str) -> None:
     def read(number: int) -> None:
         with pytest.raises(InvalidWorkflow, match=told[number]):
             Workflow.decode(form.format(".".join([key] * number)), is_toml=True)
 
-    # As many as there may be are read.
-    told = {40_000: "more than 100 keys with dots", 100: "an object with the lists"}
+    told = {40_000: "a line has more than 100 dots", 50: "an object with the lists"}
     calls(lambda: read(40_000), most=1_000)
-    read(100)
-
-
-@pytest.mark.parametrize(
-    "form",
-    ['a="{}"', "a='{}'", 'a="""\n{}"""', "a='''\n{}'''", 'a="""\\"""\\"{}"""""', "#{}",
-     'a=["x","{}"]', "a=1 # '{}", 'a={{"x"="{}"}}'],
-)  # fmt: skip
-def test_texts_of_files_are_no_keys(form: str) -> None:
-    with pytest.raises(InvalidWorkflow, match="an object with the lists"):
-        Workflow.decode(form.format("www." * 1_000), is_toml=True)
+    read(50)
 
 
 def test_names_of_strangers_are_shown_as_text() -> None:
