@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import partial
 from http import HTTPStatus
 from typing import Any, BinaryIO, Final, cast
@@ -24,6 +24,7 @@ from messagebody._core import (
     quote,
 )
 from messagebody.adapters import BODY, Archive, Loss, adapter, adapter_names, write
+from messagebody.adapters.streams import sent_events, stream_sse
 from messagebody.errors import (
     DecodeError,
     EnvelopeError,
@@ -37,13 +38,13 @@ from messagebody.serving._addresses import public_body, public_json
 from messagebody.serving._answers import at_length, of_form
 from messagebody.serving._conditions import check
 from messagebody.serving._contents import saved_as
-from messagebody.serving._events import EVENTS, of_events
 from messagebody.serving._messages import Form, ServedBody
 from messagebody.serving._problems import HttpProblem
 from messagebody.storage import Resolver
 
 HTML: Final = "text/html"
 MIXED: Final = "multipart/mixed"
+EVENTS: Final = "text/event-stream"
 _ARCHIVES: Final = {
     MIXED: "mime",
     "application/zip": "zip",
@@ -59,6 +60,9 @@ _PAGE_POLICY: Final = (
     "media-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _IN_MEMORY: Final = 8 * MIB
+_DONE: Final = "done"
+_TOGETHER: Final = 16_384
+"""Characters of events that are sent at once."""
 
 
 @attrs.frozen
@@ -122,7 +126,7 @@ async def of_message(request: Request, served: ServedBody, resolver: Resolver) -
         found = await run_in_threadpool(served.form, form, json_form)
         return of_form(request, found, JSON, Vary="Accept")
     if choice.kind == EVENTS:
-        return of_events(request, await run_in_threadpool(public_body, served, base))
+        return _events(request, await run_in_threadpool(public_body, served, base))
     if choice.kind in _ARCHIVES:
         return await _archive(request, choice.kind, served, resolver)
     # Each form has the tag of its bytes, which are the same each time.
@@ -158,6 +162,43 @@ def _message(choice: Choice, body: MessageBody, _: str) -> Form:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # What a format can't say is left out, and a client may want to know.
     return Form(text.encode(), headers={"MessageBody_Losses": str(len(losses))})
+
+
+def _events(request: Request, body: MessageBody) -> Response:
+    """Return the answer with a message as events; `Last-Event-ID` says what has arrived.
+
+    Arguments:
+        request: the request.
+        body: the message, for this client.
+
+    Raises:
+        HttpProblem: the id is no position of this message.
+    """
+    start = request.headers.get("last-event-id", "").strip() or "0"
+    if start == _DONE:
+        # A client that gets this does not connect again.
+        return Response(status_code=HTTPStatus.NO_CONTENT.value, headers={"Vary": "Accept"})
+    try:
+        events = sent_events(body, start=start)
+    except InvalidArgument as error:
+        detail = f"the message has no position {quote(start, limit=80)}"
+        raise HttpProblem(HTTPStatus.BAD_REQUEST, detail) from error
+    headers = {"Content-Type": EVENTS, "Cache-Control": "no-store", "Vary": "Accept"}
+    if request.method == "HEAD":
+        return Response(headers=headers)
+    return StreamingResponse(_together(stream_sse(events)), headers=headers)
+
+
+def _together(events: Iterable[str]) -> Iterator[str]:
+    """Yield small events together: each piece of an answer costs a change of threads."""
+    gathered, size = list[str](), 0
+    for event in events:
+        gathered.append(event)
+        size += len(event)
+        if size >= _TOGETHER:
+            yield "".join(gathered)
+            gathered, size = [], 0
+    yield "".join(gathered)
 
 
 async def _archive(request: Request, kind: str, served: ServedBody, resolver: Resolver) -> Response:

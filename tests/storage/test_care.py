@@ -30,12 +30,11 @@ from messagebody import (
     sweep,
     verify,
 )
-from messagebody._base.threads import Interrupted, Pool
+from messagebody._base.threads import Pool
 from messagebody.errors import (
     DecodeError,
     DigestUnknown,
     LimitExceeded,
-    PartsFailed,
     StoreError,
     UnsafeReference,
 )
@@ -371,24 +370,6 @@ class TestAsync:
         assert len({body[0].url for body in bodies}) == 1000
         assert most < 60
 
-    def test_stopping_does_not_wait_for_a_store_that_never_answers(self, tmp_path: Path) -> None:
-        store, stop = Stuck(tmp_path), Stop()
-
-        def stop_it() -> None:
-            store.asked.wait(60)
-            stop.set()
-
-        stopping = threading.Thread(target=stop_it)
-        stopping.start()
-        release = threading.Timer(20, store.over.set)  # else it would wait for ever
-        release.start()
-        with pytest.raises(Interrupted):
-            offload(body_of(KIB), store, threshold=0, stop=stop)
-        assert not store.over.is_set()
-        release.cancel()
-        store.over.set()
-        stopping.join()
-
     def test_cancelling_waits_for_what_was_begun_and_undoes_it(
         self, directory: FileStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -479,39 +460,6 @@ class TestAsync:
             await busy
 
         asyncio.run(work())
-
-    def test_stop_ends_the_work(self, directory: FileStore) -> None:
-        stop = Stop()
-        stop.set()
-        for body in (body_of(300 * KIB), body_of(300 * KIB, 400 * KIB)):
-            with pytest.raises(Interrupted):
-                offload(body, directory, stop=stop)
-
-    def test_an_interrupt_in_a_worker_ends_everything(
-        self, directory: FileStore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def interrupt(*_: object, **__: object) -> None:
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(FileStore, "put", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            offload(body_of(*[300 * KIB + n for n in range(40)]), directory)
-
-    def test_the_first_failure_stops_the_rest(
-        self, directory: FileStore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        tried: list[str] = []
-
-        def fail(_: object, key: str, *__: object, **___: object) -> None:
-            tried.append(key)
-            time.sleep(0.02)
-            raise StoreError("down")
-
-        monkeypatch.setattr(FileStore, "put", fail)
-        with pytest.raises(PartsFailed) as caught:
-            offload(body_of(*[300 * KIB + n for n in range(200)]), directory)
-        assert len(tried) < 100
-        assert len(caught.value.failures) == len(tried)
 
 
 def test_no_code_path_hands_a_url_to_an_opener() -> None:
