@@ -1,4 +1,4 @@
-"""The table of "Conversions": what each format can say.
+"""The table of "Conversions": what formats say beside text and files.
 
 `python docs/tooling/format_tables.py` writes it into the page, from the tables of capabilities that
 the adapters themselves use.
@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from messagebody import MessageBody, Part
-from messagebody._base.media_types import extension_of
 from messagebody.adapters import adapter, adapter_names
 from messagebody.adapters._format import Format
 from messagebody.adapters._vocabulary.items import (
@@ -45,37 +43,18 @@ def formats() -> dict[str, Format]:
 
 
 def capabilities() -> str:
-    """Return what each format can say, as a table."""
-    rows = [
-        "| format | files | behind URLs | beyond text | room for a copy |",
-        "|---|---|---|---|---|",
-    ]
-    for name, each in formats().items():
-        cells = [f"`{name}`", _files(each), _urls(each), _beyond(each), _slot(each)]
-        rows.append(f"| {' | '.join(cells)} |")
+    """Return which formats say what beside text and files, as a table."""
+    rows = ["| beside text and files | formats |", "|---|---|"]
+    said = {name: _beyond(each) for name, each in formats().items()}
+    for item in [*ITEMS, "citations"]:
+        names = [f"`{name}`" for name, items in said.items() if item in items]
+        rows.append(f"| {item} | {', '.join(names)} |")
     return "\n".join(rows)
 
 
-def _files(each: Format) -> str:
-    blocks = [block for block in each.kinds if block.in_messages and block.described_by is None]
-    types = {kind: None for block in blocks for kind in block.types}
-    if "*/*" in types:
-        return "any"
-    said = [kind[:-2] if kind.endswith("/*") else extension_of(kind)[1:] for kind in types]
-    return ", ".join(dict.fromkeys(said)) or "none"
-
-
-def _urls(each: Format) -> str:
-    schemes = {scheme for block in each.kinds if block.in_messages for scheme in block.schemes}
-    if "*" in schemes:
-        return "any"
-    return ", ".join(f"`{scheme}:`" for scheme in sorted(schemes)) or "none"
-
-
-def _beyond(each: Format) -> str:
+def _beyond(each: Format) -> list[str]:
     said = [name for name, item in ITEMS.items() if each.write_block(item, []) is not None]
-    said += ["citations"] if any(map(_cites(each), CITATIONS)) else []
-    return ", ".join(said) or "nothing"
+    return [*said, "citations"] if any(map(_cites(each), CITATIONS)) else said
 
 
 def _cites(each: Format) -> Callable[[dict[str, Any]], bool]:
@@ -87,11 +66,6 @@ def _cites(each: Format) -> Callable[[dict[str, Any]], bool]:
         return isinstance(read, Text) and bool(read.citations)
 
     return says
-
-
-def _slot(each: Format) -> str:
-    body = MessageBody([Part("# Cats", content_type="text/markdown", metadata={"a": 1})])
-    return "yes" if not each.from_body(body, carry=True).losses else "no"
 
 
 def written(page: str) -> str:
