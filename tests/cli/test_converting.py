@@ -27,16 +27,13 @@ def test_the_format_is_detected(shell: Shell) -> None:
     assert done.code == 0
     body = MessageBody.from_json(done.out)
     assert body.names() == ["/a.zip"]
+    done = shell("convert", "--to", "anthropic", stdin=json.dumps(A2A).encode())
+    assert json.loads(done.out)["role"] == "assistant"
     body = MessageBody([Part("# Cats", name="/cats.md")])
     packed = zipped.from_body(body).value
     assert shell("detect", stdin=packed).out == "zip\n"
     assert MessageBody.from_json(shell("convert", stdin=packed).out) == body
     assert shell("convert", "--to", "zip", stdin=body.to_json().encode()).data == packed
-
-
-def test_the_role_comes_along(shell: Shell) -> None:
-    done = shell("convert", "--to", "anthropic", stdin=json.dumps(A2A).encode())
-    assert json.loads(done.out)["role"] == "assistant"
 
 
 ANSWER = {
@@ -423,48 +420,3 @@ def test_the_options_of_reading_are_for_streams_too(shell: Shell) -> None:
     done = shell("convert", "--markdown", "--rest", "part", stdin=_sse(CHUNKS))
     body = MessageBody.from_json(done.out)
     assert (body[0].content_type, body.names()) == ("text/markdown", ["/meta/openai-chat.json"])
-
-
-# Files in the results of tools
-
-_SHOT = "data:image/png;base64,iVBORw0KGgo="
-SHOWN = [
-    {"role": "user", "content": "Look."},
-    {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
-    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": [
-        {"type": "image", "source": {
-            "type": "base64", "media_type": "image/png", "data": _SHOT.partition(",")[2]}},
-    ]}]},
-]  # fmt: skip
-
-
-def test_files_of_results_follow(shell: Shell) -> None:
-    done = shell("convert", "--from", "anthropic", "--to", "openai-chat",
-                 stdin=json.dumps(SHOWN).encode())  # fmt: skip
-    assert json.loads(done.out)[-1]["role"] == "user"
-    assert _SHOT in done.out
-
-
-def test_half_of_a_character_is_a_loss(shell: Shell) -> None:
-    talk = [{"role": "user", "content": "cut \ud83d"}, {"role": "user", "content": "b"}]
-    for given in (talk, talk[:1]):
-        data = json.dumps(given).encode()
-        same = shell("convert", "--from", "openai-chat", "--to", "openai-chat", stdin=data)
-        assert json.loads(same.out)[0]["content"] == "cut \ufffd"
-        assert "message 0: content: half of a character" in same.err
-    body = shell(
-        "convert", "--from", "openai-chat", "--to", "body", stdin=json.dumps(talk[:1]).encode()
-    )
-    assert json.loads(body.out)[0]["content"] == "cut \ufffd"
-    flawed = b'[{"role":"user","content":"\\ud83d","x":' + b"1" * 5000 + b"}]"
-    assert shell("convert", "--from", "openai-chat", "--to", "gemini", stdin=flawed).code != 0
-
-
-def test_a_message_that_cannot_be_read_is_a_loss(shell: Shell) -> None:
-    talk = [{"role": "user", "content": "a"}, None, {"role": "user"}]
-    data = json.dumps(talk).encode()
-    same = shell("convert", "--from", "openai-chat", "--to", "openai-chat", stdin=data)
-    assert json.loads(same.out) == talk
-    assert "omitted message 2: the message: it can't be read" in same.err
-    other = shell("convert", "--from", "openai-chat", "--to", "gemini", stdin=data)
-    assert json.loads(other.out) == [{"role": "user", "parts": [{"text": "a"}]}]

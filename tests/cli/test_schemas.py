@@ -1,14 +1,16 @@
-"""The command line adds parts to schemas, with what is inside them."""
+"""Schemas at the command line: parts that are added, and JSON Schemas for editors."""
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-
-pytest.importorskip("jsonschema_rs", exc_type=ImportError)
+from jsonschema import Draft7Validator
 
 from messagebody import MessageBodySchema, SchemaPart
+from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
 from tests.commands import run
 
 MODEL = """
@@ -20,11 +22,13 @@ class Report(BaseModel):
 """
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def with_contents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("jsonschema_rs", exc_type=ImportError)
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.usefixtures("with_contents")
 def test_a_part_with_a_file_of_json_schema(capsys: pytest.CaptureFixture[str]) -> None:
     rule = {"type": "object", "required": ["title"]}
     Path("model.json").write_text(json.dumps(rule))
@@ -40,6 +44,7 @@ def test_a_part_with_a_file_of_json_schema(capsys: pytest.CaptureFixture[str]) -
     assert "inside is an object" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.usefixtures("with_contents")
 def test_a_part_with_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("models_of_a_test.py").write_text(MODEL)
     monkeypatch.delitem(sys.modules, "models_of_a_test", raising=False)
@@ -54,6 +59,7 @@ def test_a_part_with_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "" not in sys.path[:1]
 
 
+@pytest.mark.usefixtures("with_contents")
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -71,3 +77,15 @@ def test_mistakes(options: list[str], told: str, capsys: pytest.CaptureFixture[s
     Path("good.json").write_text("true")
     assert run(["schema", "add", "--new", *options]) == 2
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "made"), [("body", body_json_schema), ("schema", schema_json_schema)]
+)
+def test_it_prints_them(
+    kind: str, made: Callable[[], dict[str, Any]], capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert run(["json-schema", kind]) == 0
+    printed = json.loads(capfdbinary.readouterr().out)
+    assert printed == made()
+    Draft7Validator.check_schema(printed)
