@@ -124,7 +124,7 @@ REWRITERS = [
 ]
 
 
-@pytest.mark.parametrize("spelt", [_as_it_is, _relative, _absolute, _link])
+@pytest.mark.parametrize("spelt", [_as_it_is, _relative, _absolute, _link, _hard_link])
 @pytest.mark.parametrize("call", REWRITERS)
 def test_a_message_is_written_back(
     shell: Shell, call: list[str], spelt: Callable[[str], str]
