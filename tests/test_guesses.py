@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import messagebody
 from messagebody import (
@@ -35,8 +33,7 @@ from messagebody import (
 from messagebody._base import hints
 from messagebody.adapters._registry import _KNOWN_AS
 from messagebody.agents import Agent, Registry
-from messagebody.errors import InvalidPattern, MessageBodyError
-from messagebody.globs._wide import wide_pattern
+from messagebody.errors import MessageBodyError
 from messagebody.prompts import to_prompt
 from messagebody.rendering import page
 from messagebody.samples import sample
@@ -173,8 +170,6 @@ CALLS: list[tuple[Callable[[MessageBody], Any], str]] = [
     (lambda b: SCHEMA.check, "schema.is_valid(body) asks about a body"),  # type: ignore[attr-defined]
     (lambda b: check(b, SCHEMA), "schema.is_valid(body) asks about it"),  # type: ignore[call-overload]
     (lambda b: b.pack("x"), "messagebody.archives.directory.pack(path)"),  # type: ignore[attr-defined]
-    (lambda b: b.glob("*.csv"), "for example '/**/*.csv'"),
-    (lambda b: b.glob("sources/*"), "for example '/sources/*'"),
     (lambda b: b.list("*.csv"), "for example '/*.csv'"),
     (
         lambda b: b.names("/sources/*"),  # type: ignore[call-arg]
@@ -260,16 +255,6 @@ OBJECTS: dict[str, Any] = {B: body_of_all(), P: Part("x"), S: SCHEMA, "SchemaPar
                            "Resolver": Resolver(), "Registry": Registry(),
                            "Agent": Agent("a", SCHEMA, SCHEMA),
                            "Workflow": Workflow([], [])}  # fmt: skip
-
-
-@given(st.text("*?/.[]{}()!@+-\\ab,1", min_size=1, max_size=12))
-def test_a_relative_pattern_matches_nothing(pattern: str) -> None:
-    """Else `glob` would refuse what it could answer."""
-    try:
-        MessageBody().glob(pattern)
-    except InvalidPattern:
-        matches = wide_pattern(pattern)
-        assert not any(map(matches, ["/a", "/ab", "/a/b", "/a/b/a", "/1", "/a.b", "/-", "/.a"]))
 
 
 def test_a_missing_file_is_a_missing_file() -> None:

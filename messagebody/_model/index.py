@@ -316,16 +316,6 @@ class PartList:
             for part in parts:
                 self._add(part)
 
-    def merge(self, parts: Sequence[PartRecord], *, replace: bool) -> None:
-        """Add parts at the end; one whose name is taken replaces the other, or is left out."""
-        with self.all_or_nothing():
-            for part in parts:
-                slot = None if part.name is None else self._slot(part.name)
-                if slot is None:
-                    self._add(part)
-                elif replace:
-                    self._replace(slot, part)
-
     def put(self, name: str, make: Callable[[PartRecord | None], PartRecord]) -> None:
         """Replace the part with a name, or add one at the end if there is none.
 

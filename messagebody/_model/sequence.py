@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from pathlib import PurePath
 from types import GeneratorType
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeVar, overload
 
 import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.guards import require_iterable
@@ -133,37 +133,15 @@ class PartSequence(MutableSequence[Part], metaclass=GuidedABC):
         start = slice(index, None).indices(len(self))[0]
         self._parts.insert(start, _record(value))
 
-    def extend(
-        self,
-        values: Iterable[Part],
-        *,
-        equal_names: Literal["refuse", "keep", "replace"] = "refuse",
-    ) -> None:
+    def extend(self, values: Iterable[Part]) -> None:
         """Add all parts at the end, or none if one of them can't be added.
 
-        Arguments:
-            values: parts, such as those of another body.
-            equal_names: what happens to a part whose name is taken: "refuse" raises an error,
-                "keep" leaves the new part out, "replace" puts it into the place of the old one.
-                `mount` puts all parts of another body below a directory instead.
+        `mount` puts all parts of another body below a directory instead.
 
         Raises:
-            DuplicateName: a name is taken, and `equal_names` is "refuse".
-
-        Examples:
-            >>> from messagebody import MessageBody, Part
-            >>> body = MessageBody([Part("old", name="/a"), Part("b", name="/b")])
-            >>> body.extend([Part("new", name="/a"), Part("c", name="/c")], equal_names="replace")
-            >>> [part.text for part in body]
-            ['new', 'b', 'c']
+            DuplicateName: a name is taken.
         """
-        records = [_record(part) for part in _several(values)]
-        if equal_names == "refuse":
-            self._parts.extend(records)
-        elif equal_names in ("keep", "replace"):
-            self._parts.merge(records, replace=equal_names == "replace")
-        else:
-            raise InvalidArgument('"refuse", "keep" or "replace" for equal_names=', equal_names)
+        self._parts.extend([_record(part) for part in _several(values)])
 
     def pop(self, index: int | str = -1) -> Part:
         """Remove and return the part at a position, or the part with a name."""

@@ -7,7 +7,7 @@ import os
 import pickle
 import time
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -80,22 +80,8 @@ class TestBuilding:
         with pytest.raises(InvalidPart):
             MessageBody().add(value)
 
-    @pytest.mark.parametrize(
-        ("equal_names", "texts"),
-        [("keep", ["1", "2", "shown", "3"]), ("replace", ["new", "2", "shown", "last"])],
-    )
-    def test_a_part_of_a_taken_name_is_left_out_or_replaces(
-        self, equal_names: Literal["keep", "replace"], texts: list[str]
-    ) -> None:
-        body = MessageBody([Part("1", name="/1"), Part("2", name="/2")])
-        other = [Part("new", name="/1"), Part("shown"), Part("3", name="/3")]
-        body.extend([*other, Part("last", name="/3")], equal_names=equal_names)
-        assert [part.text for part in body] == texts
-
-    def test_what_happens_to_equal_names_is_one_of_three(self) -> None:
+    def test_all_parts_are_added_or_none(self) -> None:
         body = MessageBody([Part("1", name="/1")])
-        with pytest.raises(InvalidArgument, match="refuse"):
-            body.extend([Part("2")], equal_names="merge")  # type: ignore[arg-type]
         with pytest.raises(DuplicateName):
             body.extend([Part("2"), Part("3", name="/1")])
         assert len(body) == 1
