@@ -28,53 +28,15 @@ TARGETS: Final = (
 )  # fmt: skip
 _LEAST: Final = 12
 """The fewest characters of a text that is looked for: shorter ones are everywhere."""
-_ABOUT: Final = frozenset(
-    [
-        "id",
-        "type",
-        "role",
-        "name",
-        "tool_call_id",
-        "call_id",
-        "tool_use_id",
-        "toolUseId",
-        "signature",
-        "thoughtSignature",
-        "thought_signature",
-        "encrypted_content",
-        "model",
-        "status",
-        "media_type",
-        "mimeType",
-        "mime_type",
-        "format",
-        "detail",
-        "cache_control",
-        "object",
-        "service_tier",
-        "finish_reason",
-        "stop_reason",
-        "encrypted_index",
-        "redactedContent",
-        "phase",
-        "container",
-        "filename",
-        "title",
-        "displayName",
-        "obfuscation",
-        "uri",
-        "state",
-        "kind",
-        "container_id",
-        "provider",
-        "refusal_id",
-        "file_id",
-        "key",
-        "caller",
-        "result_type",
-        "server_label",
-    ]
-)
+_ABOUT: Final = frozenset({
+    "id", "type", "role", "name", "tool_call_id", "call_id", "tool_use_id", "toolUseId",
+    "signature", "thoughtSignature", "thought_signature", "encrypted_content", "model", "status",
+    "media_type", "mimeType", "mime_type", "format", "detail", "cache_control", "object",
+    "service_tier", "finish_reason", "stop_reason", "encrypted_index", "redactedContent", "phase",
+    "container", "filename", "title", "displayName", "obfuscation", "uri", "state", "kind",
+    "container_id", "provider", "refusal_id", "file_id", "key", "caller", "result_type",
+    "server_label",
+})  # fmt: skip
 """Members that are not content."""
 _DATA: Final = re.compile(r"data:[^,]*;base64,(.*)", re.DOTALL)
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_=\s-]+")

@@ -1,20 +1,28 @@
 """Transcripts: a conversation of any format, message by message, and what is wrong with it."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
 from messagebody.adapters import (
+    ChatMessage,
     Format,
+    Step,
     Transcript,
     adapter,
     adapter_names,
-    detect,
+    holds_messages,
     read_transcript,
 )
+from messagebody.adapters.streams import Assembler
 from messagebody.errors import DecodeError, EnvelopeError
+from tests.adapters.streams.streams import STREAMS
+from tests.adapters.streams.test_recorded import CASES
 
 FORMATS = [name for name in adapter_names() if isinstance(adapter(name), Format)]
 CALL = {"name": "look", "arguments": '{"at": "cats"}'}
@@ -55,20 +63,6 @@ def test_each_format_tells_who_speaks_and_which_result_answers_a_call(name: str)
             assert run.messages[result[0]].steps[result[1]].parts[0].read_text() == "cats"
 
 
-def test_a_format_is_detected_by_most_messages() -> None:
-    mixed = [*CHAT, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c"}]}]
-    assert detect(mixed) == ()
-    run = read_transcript(mixed)
-    assert (run.format, len(run.messages)) == ("openai-chat", 6)
-
-
-def test_a_message_that_can_not_be_read_is_there_as_json() -> None:
-    run = read_transcript([HELLO, {"role": "user", "content": 5}])
-    assert (run.messages[0].problem, run.messages[1].role) == (None, "user")
-    assert "/content" in (run.messages[1].problem or "")
-    assert run.messages[1].body[0].read_json() == {"role": "user", "content": 5}
-
-
 @pytest.mark.parametrize(
     "value",
     [
@@ -88,53 +82,6 @@ def test_a_run_may_be_given_in_many_ways(value: Any) -> None:
     assert (run.format, run.losses, read_transcript(run)) == ("openai-chat", (), run)
 
 
-def test_messages_that_langchain_has_dumped_are_read() -> None:
-    def dumped(name: str, **members: Any) -> dict[str, Any]:
-        place = ["langchain", "schema", "messages", name]
-        return {"lc": 1, "type": "constructor", "id": place, "kwargs": members}
-
-    call = {"name": "look", "args": {}, "id": "c", "type": "tool_call"}
-    said = [
-        dumped("HumanMessage", type="human", content="Hi"),
-        dumped("AIMessage", type="ai", content="", tool_calls=[call]),
-        dumped("ToolMessage", type="tool", content="cats", tool_call_id="c"),
-    ]
-    for value in (said, {"messages": said}, {"values": {"messages": said}}):
-        run = read_transcript(value)
-        assert (run.format, roles(run)) == ("langchain", ["user", "assistant", "tool"])
-        assert run.answers() == {(1, 0): (2, 0)}
-
-
-@pytest.mark.parametrize(
-    ("answer", "format_name"),
-    [
-        ({"object": "chat.completion", "choices": [{"index": 0, "message": CHAT[4]}]},
-         "openai-chat"),
-        ({"candidates": [{"content": {"role": "model", "parts": [{"text": "Cats."}]}}]}, "gemini"),
-        ({"output": {"message": {"role": "assistant", "content": [{"text": "Cats."}]}},
-          "stopReason": "end_turn"}, "bedrock"),
-    ],
-)  # fmt: skip
-def test_the_whole_answer_of_a_service_holds_a_message(answer: Any, format_name: str) -> None:
-    run = read_transcript(answer)
-    assert (run.format, roles(run)) == (format_name, ["assistant"])
-    assert run.messages[0].body.text == "Cats."
-    beside = {key: value for key, value in answer.items() if isinstance(value, str)}
-    assert beside.items() <= run.messages[0].about.items()
-
-
-def test_what_is_beside_the_messages_is_kept() -> None:
-    run = read_transcript({"values": {"messages": [HELLO], "plan": [1]}, "next": []})
-    assert (run.about, run.losses) == ({"plan": [1], "next": []}, ())
-
-
-def test_losses_are_those_of_their_message() -> None:
-    file = {"type": "resource", "resource": {"uri": "a://b", "blob": "AAAA"}}
-    run = read_transcript([HELLO, {"role": "user", "content": file}], "mcp")
-    assert (len(run.messages[0].losses), len(run.messages[1].losses), run.losses) == (0, 1, ())
-    assert not run.messages[1].losses[0].where.startswith("message")
-
-
 def test_bodies_are_messages() -> None:
     body = MessageBody([Part("cats", name="/cats.txt")])
     stored = MessageBody([Part('{"role": "assistant"}', name="/meta/openai-chat.json")])
@@ -146,84 +93,192 @@ def test_bodies_are_messages() -> None:
     assert read_transcript(body.to_json()).messages[0].body == body
 
 
-def test_members_that_are_not_content_are_kept_apart() -> None:
-    said = {"id": "m1", "model": "m", "role": "assistant", "name": "Ann", "content": "Hi"}
-    message = read_transcript([said]).messages[0]
-    assert message.about == {"id": "m1", "model": "m"}
-    assert (message.name, message.role) == ("Ann", "assistant")
-
-
-def test_without_ids_a_result_answers_the_first_open_call_of_its_tool() -> None:
-    def call(name: str) -> dict[str, Any]:
-        return {"role": "model", "parts": [{"functionCall": {"name": name, "args": {}}}]}
-
-    def result(name: str) -> dict[str, Any]:
-        said = {"name": name, "response": {"output": name}}
-        return {"role": "user", "parts": [{"functionResponse": said}]}
-
-    run = read_transcript([call("a"), call("b"), call("a"), result("a"), result("b"), result("c")])
-    assert run.format == "gemini"
-    assert run.answers() == {(0, 0): (3, 0), (1, 0): (4, 0)}
-
-
-def test_an_id_may_be_used_again() -> None:
-    pair = CHAT[2:4]
-    assert read_transcript([*pair, *pair]).answers() == {(0, 1): (1, 0), (2, 1): (3, 0)}
-
-
 @pytest.mark.parametrize("value", [5, None, {"a": 1}, [1, 2], ["a"], "no JSON", b"\xff", "\udcb3"])
 def test_what_is_no_run_is_refused(value: Any) -> None:
     with pytest.raises((EnvelopeError, DecodeError)):
         read_transcript(value)
 
 
-def test_an_odd_update_of_a_tool_does_not_stop_the_others() -> None:
-    odd = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": []}
-    said = {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "Hi"}}
-    run = read_transcript([said, odd], "agent-client")
-    assert run.messages[0].body.text == "Hi"
-    assert "/title" in (run.messages[1].problem or "")
+# Streams
+
+ANSWER = {"role": "assistant", "content": "Hi"}
 
 
-def test_items_that_nobody_knows_hide_no_conversation() -> None:
-    """Also where somebody names the format."""
-    items = [
-        {"role": "user", "content": "Find it."},
-        {"type": "tool_search_call", "call_id": "c", "arguments": {"query": "refunds"}},
-        {"type": "tool_search_output", "call_id": "c", "tools": []},
-        {"type": "brand_new_item", "id": "n"},
-        {"type": "message", "role": "assistant", "content": "Found."},
-    ]
-    for name in ("openai-responses", None):
-        transcript = read_transcript(items, name)
-        assert transcript.format == "openai-responses"
-        assert [each.problem for each in transcript.messages] == [None] * len(transcript.messages)
-        texts = [part.text for each in transcript.messages for part in each.body if part.text]
-        assert (texts[0], texts[-1]) == ("Find it.", "Found.")
+def texts(run: Transcript) -> list[str | None]:
+    return [message.body.text for message in run.messages]
 
 
-def test_a_stream_that_only_says_that_it_was_refused_is_one() -> None:
-    message = {"id": "m", "type": "message", "role": "assistant", "content": []}
-    ends = {"type": "message_delta", "delta": {"stop_reason": "refusal"}}
-    events = [{"type": "message_start", "message": message}, ends, {"type": "message_stop"}]
-    [only] = read_transcript(events).messages
-    assert (only.ending, only.problem) == ("refusal", None)
+CHUNKS = [
+    {"id": "c", "choices": [{"index": 0, "delta": {"role": "assistant", "content": "H"}}]},
+    {"id": "c", "choices": [{"index": 0, "delta": {"content": "i"}, "finish_reason": "stop"}]},
+]
+EVENTS = [
+    {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}},
+    {"type": "message_stop"},
+]
+PIECES = [
+    {"candidates": [{"content": {"role": "model", "parts": [{"text": "H"}]}}]},
+    {"candidates": [{"content": {"role": "model", "parts": [{"text": "i"}]},
+                     "finishReason": "STOP"}]},
+]  # fmt: skip
 
 
-def test_messages_of_langchain_js_keep_their_speakers() -> None:
-    """Its dumps name the class of a message, and no type."""
+@pytest.mark.parametrize(
+    ("events", "format_name"),
+    [(CHUNKS, "openai-chat"), (EVENTS, "anthropic"), (PIECES, "gemini")],
+)
+def test_the_events_of_a_stream_are_one_message(events: list[Any], format_name: str) -> None:
+    lines = [*map(json.dumps, events)]
+    sent = "".join(f"event: e\ndata: {line}\n\n" for line in lines) + "data: [DONE]\n\n"
+    for value in (events, json.dumps(events), "\n".join(lines), sent):
+        run = read_transcript(value)
+        assert (run.format, texts(run), roles(run)) == (format_name, ["Hi"], ["assistant"])
+        assert run.messages[0].losses == ()
+    assert texts(read_transcript(events, format_name)) == ["Hi"]
+    assert holds_messages(events)
 
-    def dumped(name: str, **about: Any) -> dict[str, Any]:
-        path = ["langchain_core", "messages", name]
-        return {"lc": 1, "type": "constructor", "id": path, "kwargs": about}
 
-    calls = [{"name": "f", "args": {}, "id": "c", "type": "tool_call"}]
-    run = [
-        dumped("HumanMessage", content="Delete all?"),
-        dumped("AIMessage", content="No.", tool_calls=calls),
-        dumped("ToolMessage", content="r", tool_call_id="c"),
-    ]
-    for name in (None, "langchain"):
-        transcript = read_transcript(run, name)
-        assert [each.role for each in transcript.messages] == ["user", "assistant", "tool"]
-        assert transcript.answers() == {(1, 1): (2, 0)}
+LOGS: list[Any] = [
+    *(pytest.param(name, events, id=name) for name, (events, _) in STREAMS.items()),
+    *(pytest.param(case["format"], case["events"], id=case["id"]) for case in CASES
+      if "refused" not in case and all(isinstance(each, dict) for each in case["events"])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "events"), LOGS)
+def test_a_run_says_of_a_stream_what_an_assembler_says(name: str, events: list[Any]) -> None:
+    # A whole task is a message of A2A, and no piece of one.
+    for end in range(2 if name == "a2a" else 1, len(events) + 1):
+        assembler = Assembler(name)
+        for event in events[:end]:
+            assembler.feed(event)
+        body, losses = made = assembler.finish()
+        role = None if name == "messagebody" else (made.rest or {}).get("role", "assistant")
+        for run in (read_transcript(events[:end]), read_transcript(events[:end], name)):
+            [message] = run.messages
+            assert (message.body, message.role, run.format) == (body, role, name)
+            assert message.ending == assembler.ending
+            assert message.losses == losses
+
+
+@pytest.mark.parametrize("fault", [5, None, "text", {"foo": 1}, {"role": 5}, [1]])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_what_is_no_message_does_not_stop_the_others(fault: Any, place: int) -> None:
+    said: list[Any] = [HELLO, ANSWER]
+    said.insert(place, fault)
+    for value in (said, {"messages": said}, json.dumps(said), "\n".join(map(json.dumps, said))):
+        run = read_transcript(value)
+        assert run.format == "openai-chat"
+        wrong = [i for i, message in enumerate(run.messages) if message.problem]
+        assert wrong == [place]
+        assert run.messages[place].body[0].read_json() == fault
+        assert [text for i, text in enumerate(texts(run)) if i != place] == ["Hello", "Hi"]
+    assert holds_messages(said)
+
+
+CONVERSATIONS: dict[str, list[dict[str, Any]]] = {
+    "openai-chat": [
+        {"role": "user", "content": [{"type": "text", "text": "a"},
+            {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}]},
+        {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c", "content": "x"},
+    ],
+    "anthropic": [
+        {"role": "user", "content": [{"type": "text", "text": "a"}]},
+        {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "c", "content": "x"}]},
+    ],
+    "gemini": [
+        {"role": "user", "parts": [{"text": "a"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]},
+    ],
+    "bedrock": [
+        {"role": "user", "content": [{"text": "a"}]},
+        {"role": "assistant", "content": [
+            {"toolUse": {"toolUseId": "c", "name": "f", "input": {}}}]},
+        {"role": "user", "content": [
+            {"toolResult": {"toolUseId": "c", "content": [{"text": "x"}]}}]},
+    ],
+    "openai-responses": [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "a"}]},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "x"},
+    ],
+    "vercel-ai": [
+        {"id": "1", "role": "user", "parts": [{"type": "text", "text": "a"}]},
+        {"id": "2", "role": "assistant", "parts": [
+            {"type": "tool-f", "toolCallId": "c", "state": "output-available", "input": {},
+             "output": "x"}]},
+    ],
+    "langchain": [
+        {"type": "human", "content": "a"},
+        {"type": "ai", "content": "", "tool_calls": [
+            {"name": "f", "args": {}, "id": "c", "type": "tool_call"}]},
+        {"type": "tool", "content": "x", "tool_call_id": "c"},
+    ],
+}  # fmt: skip
+ODD: list[Any] = [None, 5, [], {}, "", [{}], {"type": "new"}, [5], [{"type": "new", "x": 1}]]
+
+
+@pytest.mark.parametrize("name", CONVERSATIONS)
+@given(data=st.data())
+def test_a_fault_is_blamed_on_the_format_of_the_conversation(name: str, data: Any) -> None:
+    said = CONVERSATIONS[name]
+    place = data.draw(st.integers(0, len(said) - 1))
+    member = data.draw(st.sampled_from(sorted(said[place].keys() - {"type", "role", "id"})))
+    odd = data.draw(st.sampled_from(ODD))
+    run = read_transcript([*said[:place], {**said[place], member: odd}, *said[place + 1 :]])
+    assert run.format == name
+
+
+# What is logged, and what is shown of it
+
+VECTORS = Path(__file__).parents[1] / "vectors/recorded/transcripts.jsonl"
+ROWS = [json.loads(line) for line in VECTORS.read_text("utf-8").splitlines()]
+
+
+def told(**members: Any) -> dict[str, Any]:
+    """Return the members that say something, as JSON."""
+    return {key: value for key, value in members.items() if value not in (None, [], {}, (), False)}
+
+
+def told_of_step(step: Step) -> dict[str, Any]:
+    return told(
+        kind=step.kind, id=step.id, name=step.name, arguments=step.arguments,
+        is_error=str(step.is_error) if step.is_error is not None else None, about=step.about,
+        ending=step.ending, parts=[[part.name, part.text or part.url] for part in step.parts],
+    )  # fmt: skip
+
+
+def told_of_message(message: ChatMessage) -> dict[str, Any]:
+    return told(
+        role=message.role, name=message.name, about=message.about, ending=message.ending,
+        problem=message.problem, losses=[*map(str, message.losses)],
+        steps=[*map(told_of_step, message.steps)],
+    )  # fmt: skip
+
+
+def what_is_shown(row: dict[str, Any]) -> dict[str, Any]:
+    run = read_transcript(row["value"], row.get("format"))
+    return told(
+        format=run.format, about=run.about, losses=[*map(str, run.losses)],
+        messages=[*map(told_of_message, run.messages)],
+        answers=[[*map(list, pair)] for pair in run.answers().items()],
+    )  # fmt: skip
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+def test_what_is_logged_is_shown_for_what_it_is(row: dict[str, Any]) -> None:
+    """Requests, answers, errors, streams, states of agents, and lists with faults."""
+    assert what_is_shown(row) == row["expected"]
+    if not isinstance(row["value"], str):
+        assert holds_messages(row["value"]) == row["is_run"]

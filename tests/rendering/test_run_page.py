@@ -21,7 +21,7 @@ from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.rendering import page, run_page
 from messagebody.samples import sample
 from messagebody.testing.strategies import bodies
-from tests.adapters.test_transcript_exchanges import CHUNKS, CONVERSATIONS, EVENTS, PIECES
+from tests.adapters.test_transcripts import CHUNKS, CONVERSATIONS, EVENTS, PIECES
 from tests.effort import one_in
 from tests.rendering.test_pages import Elements
 from tests.viewer.hostile import PAYLOADS

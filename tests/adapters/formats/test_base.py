@@ -3,27 +3,21 @@
 import contextlib
 import copy
 import pickle
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from messagebody import Limits, MessageBody, Part
-from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody import MessageBody, Part
 from messagebody.adapters import (
     Converted,
     Loss,
     LossKind,
     adapter,
     adapter_names,
-    detect,
     write,
 )
 from messagebody.adapters import _registry as base
 from messagebody.errors import InvalidArgument, LossyConversion, MessageBodyError
-from messagebody.findings import Finding
 
 LOSS = Loss("omitted", "a\nb", "no room")
 
@@ -112,62 +106,6 @@ class TestRegistry:
             base.adapter("agent-api")
         with pytest.raises(MessageBodyError, match="no adapter 'x'; there are"):
             base.adapter("x")
-
-    def test_register(self, own_registry: None) -> None:
-        """An object or a module's name; twice the same is fine, another is not."""
-
-        class Mine:
-            def to_body(
-                self, message: Any, /, *, limits: Limits = DEFAULT_LIMITS
-            ) -> Converted[MessageBody]:
-                return Converted(MessageBody())
-
-            def from_body(self, body: MessageBody, /, *, rest: Any = None) -> Converted[Any]:
-                return Converted({})
-
-            def detect(self, value: Any, /) -> bool:
-                return False
-
-            def iter_findings(self, message: Any, /) -> Iterator[Finding]:
-                return iter(())
-
-        mine = Mine()
-        base.register("mine", mine)
-        base.register("mine", mine)
-        assert base.adapter("mine") is mine
-        assert "mine" in base.adapter_names()
-        with pytest.raises(MessageBodyError, match="'mine' is registered already"):
-            base.register("mine", Mine())
-
-    def test_formats_of_other_packages(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_registry: None
-    ) -> None:
-        """An entry point makes a format known; it is imported when it is asked for."""
-        (tmp_path / "morse.py").write_text(
-            "from messagebody import MessageBody\n"
-            "from messagebody.findings import Finding\n"
-            "from messagebody.adapters import Converted\n"
-            "def to_body(message): return Converted(MessageBody())\n"
-            "def from_body(body): return Converted({'morse': ''})\n"
-            "def detect(value): return isinstance(value, dict) and 'morse' in value\n"
-            "def iter_findings(message): yield Finding('silent', '/morse', 'it says nothing')\n"
-        )
-        info = tmp_path / "morse-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: morse\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text("[messagebody.adapters]\nmorse = morse\n")
-        monkeypatch.syspath_prepend(tmp_path)
-        base._installed.cache_clear()
-        try:
-            assert "morse" in base.adapter_names()
-            assert "morse" not in sys.modules
-            assert detect({"morse": ""}) == ("morse",)
-            (finding,) = base.adapter("morse").iter_findings({})
-            assert str(finding) == "/morse: it says nothing (silent)"
-        finally:
-            monkeypatch.undo()
-            base._installed.cache_clear()
-            sys.modules.pop("morse", None)
 
 
 @pytest.mark.parametrize("provider", [{"provider": "openai"}, {}])
