@@ -100,7 +100,6 @@ def sign(
     secret: str | bytes,
     *,
     profile: str = SigningProfile.JCS_FULL_HKDF,
-    allow_short_secret: bool = False,
 ) -> str:
     """Return the signature of an envelope: 64 lower-case hex digits.
 
@@ -110,8 +109,6 @@ def sign(
         envelope: parsed JSON, or JSON text.
         secret: the session's secret; text stands for its UTF-8.
         profile: "jcs-full-hkdf" or "upstream-5field".
-        allow_short_secret: take a secret under 32 bytes for "jcs-full-hkdf", such as one of
-            test vectors.
 
     Raises:
         EnvelopeError: the envelope is not strict JSON or lacks a signed member, or the secret is
@@ -126,7 +123,7 @@ def sign(
         '4e036ba847a683fb'
     """
     value, chosen = _read(envelope), _profile(profile)
-    raw = _check_secret(secret, chosen, allow_short_secret)
+    raw = _check_secret(secret, chosen)
     return _mac(_key(value, raw, chosen), _canonical(value, chosen))
 
 
@@ -135,7 +132,6 @@ def signed(
     secret: str | bytes,
     *,
     profile: str = SigningProfile.JCS_FULL_HKDF,
-    allow_short_secret: bool = False,
 ) -> dict[str, Any]:
     """Return a copy of an envelope that carries its signature; see `sign`.
 
@@ -148,7 +144,7 @@ def signed(
         raise EnvelopeError(
             "the envelope has no authentication to carry a signature; sign it detached"
         )
-    signature = sign(value, secret, profile=profile, allow_short_secret=allow_short_secret)
+    signature = sign(value, secret, profile=profile)
     return {**value, "authentication": {**claims, "signature": signature}}
 
 
@@ -158,7 +154,6 @@ def verify(
     *,
     profile: str = SigningProfile.JCS_FULL_HKDF,
     signature: str | None = None,
-    allow_short_secret: bool = False,
 ) -> SignatureCheck:
     """Return whether an envelope's signature is valid, in constant time.
 
@@ -170,14 +165,13 @@ def verify(
         secret: the session's secret.
         profile: "jcs-full-hkdf" or "upstream-5field".
         signature: a detached signature, used instead of the envelope's own.
-        allow_short_secret: see `sign`.
 
     Raises:
         EnvelopeError: the envelope is not strict JSON (repeated members, NaN, ...), or the
             secret is empty or too short.
     """
     value, chosen = _read(envelope), _profile(profile)
-    raw = _check_secret(secret, chosen, allow_short_secret)
+    raw = _check_secret(secret, chosen)
     given = member(value, "authentication", "signature") if signature is None else signature
     # A missing and a wrong signature are different answers: some peers do not sign.
     if given is None or given == "":
@@ -257,12 +251,12 @@ def _profile(profile: str) -> SigningProfile:
         raise EnvelopeError(f"unknown profile {show(profile)}; there are {known}") from error
 
 
-def _check_secret(secret: str | bytes, profile: SigningProfile, allow_short: bool) -> bytes:
+def _check_secret(secret: str | bytes, profile: SigningProfile) -> bytes:
     raw = secret.encode() if isinstance(secret, str) else bytes(secret)
     if not raw:
         raise EnvelopeError("the session secret is empty")
     # Peers in use sign the five fields with shorter secrets. The full profile has no such peers.
-    if profile is SigningProfile.JCS_FULL_HKDF and len(raw) < _SHORTEST_SECRET and not allow_short:
+    if profile is SigningProfile.JCS_FULL_HKDF and len(raw) < _SHORTEST_SECRET:
         raise EnvelopeError(
             f"a secret for {profile} has at least {_SHORTEST_SECRET} bytes, got {len(raw)}; "
             "secrets.token_bytes(32) makes one"

@@ -5,7 +5,6 @@ from messagebody.envelopes.sentient._audit_log import AuditLog, Flaw
 from messagebody.envelopes.sentient._chain import (
     CHECKS,
     Check,
-    SeveritySource,
     is_valid,
     iter_findings,
     validate,
@@ -27,7 +26,6 @@ __all__ = [
     "Check",
     "Flaw",
     "Forwarded",
-    "SeveritySource",
     "audit_entry",
     "build",
     "detect",

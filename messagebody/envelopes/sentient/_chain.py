@@ -1,8 +1,7 @@
 """A chain of Sentient messages, and the findings about it."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from enum import StrEnum
-from typing import Any
+from typing import Any, Final, Literal
 
 import attrs
 
@@ -23,33 +22,24 @@ from messagebody.envelopes.sentient._shape import iter_shape_problems
 from messagebody.findings import Finding, Severity, pointer, validator_of, verdict_of
 
 
-class SeveritySource(StrEnum):
-    """The source of a severity."""
-
-    SEED = "seed"
-    """The document of the format states it."""
-
-    INFERRED = "inferred"
-    """This toolkit chose it; the document states or implies the rule without a severity."""
-
-
 @attrs.frozen
 class Check:
     """Describe one check.
 
     Arguments:
         severity: how bad a finding is.
-        source: where the severity comes from.
+        source: "seed" if the document of the format states the severity; "inferred" if this toolkit
+            chose it, because the document states or implies the rule without one.
         rule: the rule, in a clause.
     """
 
     severity: Severity
-    source: SeveritySource
+    source: Literal["seed", "inferred"]
     rule: str
 
 
-_STATED = SeveritySource.SEED
-_INFERRED = SeveritySource.INFERRED
+_STATED: Final = "seed"
+_INFERRED: Final = "inferred"
 _ERROR = Severity.ERROR
 _WARNING = Severity.WARNING
 

@@ -294,8 +294,6 @@ class TestSigning:
 
     @pytest.mark.parametrize("short", [b"x" * 31, "x" * 31])
     def test_full_profile_refuses_secrets_under_32_bytes(self, short: str | bytes) -> None:
-        made = olympus.sign(envelope(), short, allow_short_secret=True)
-        assert olympus.verify(envelope(), short, signature=made, allow_short_secret=True)
         for ask in (olympus.sign, olympus.signed, olympus.verify):
             with pytest.raises(EnvelopeError, match="at least 32 bytes, got 31"):
                 ask(envelope(), short)

@@ -40,16 +40,21 @@ def signing_rows(kind: str) -> list[Any]:
 
 @pytest.mark.parametrize("profile", list(olympus.SigningProfile))
 class TestSigningRows:
+    @pytest.fixture(autouse=True)
+    def _secrets_of_any_length(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The secret of the rows is shorter than one that is safe."""
+        monkeypatch.setattr(f"{olympus.sign.__module__}._SHORTEST_SECRET", 1)
+
     @pytest.mark.parametrize("row", signing_rows("sign"))
     def test_signature(self, row: dict[str, Any], profile: str) -> None:
         envelope, secret = row["input"], row["session_secret"]
         expected = row["expected"][profile]
         if "error" in expected:
             with pytest.raises(EnvelopeError) as caught:
-                olympus.sign(envelope, secret, profile=profile, allow_short_secret=True)
+                olympus.sign(envelope, secret, profile=profile)
             assert type(caught.value.__cause__).__name__ == expected["error"]
             return
-        made = olympus.sign(envelope, secret, profile=profile, allow_short_secret=True)
+        made = olympus.sign(envelope, secret, profile=profile)
         assert made == expected["signature"]
 
     @pytest.mark.parametrize("row", signing_rows("verify-after-change"))
@@ -59,7 +64,6 @@ class TestSigningRows:
             row["session_secret"],
             profile=profile,
             signature=row["signatures"][profile],
-            allow_short_secret=True,
         )
         assert bool(result) is row["expected"][profile]
         assert result.missing is False
@@ -71,7 +75,6 @@ class TestSigningRows:
             row["session_secret"],
             profile=profile,
             signature=row["signatures"][profile],
-            allow_short_secret=True,
         )
         assert (result.valid, result.missing) == (False, False)
 
