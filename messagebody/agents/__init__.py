@@ -7,7 +7,7 @@ accept the output of an agent, by which route a message reaches one, and what a 
 from typing import TYPE_CHECKING
 
 from messagebody._core import face
-from messagebody.agents._agents import Agent, AgentFiles, read_agents, read_cards
+from messagebody.agents._agents import Agent
 from messagebody.agents._agreement import AgentCompatibility
 from messagebody.agents._exchanges import Direction, Exchange, KindAnswer
 from messagebody.agents._graphs import AgentGraph, GraphEdge
@@ -19,7 +19,6 @@ from messagebody.agents._tool_changes import ToolBreak, ToolsDifference, diff_to
 __all__ = [
     "Agent",
     "AgentCompatibility",
-    "AgentFiles",
     "AgentGraph",
     "Agreement",
     "Conflict",
@@ -36,8 +35,6 @@ __all__ = [
     "holds_tools",
     "negotiate",
     "pair_text",
-    "read_agents",
-    "read_cards",
 ]
 
 if not TYPE_CHECKING:  # a type checker would assume that the module has every name

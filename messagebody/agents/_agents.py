@@ -377,34 +377,15 @@ class AgentFiles(list[Agent]):
             self.findings += [_with_place(finding, place, where) for finding in agent.findings]
 
 
-def read_agents(
-    directory: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS
-) -> AgentFiles:
+def read_agents(directory: str | os.PathLike[str], limits: Limits) -> AgentFiles:
     """Read the agents of all `.json` files of a directory, in the order of the file names.
 
     A file holds one agent, a list of them, or the tools of an MCP server as `tools/list` returns
     them; an agent without a name has the name of its file. One that can't be read, or has the name
-    of another, is left out: `findings` of the answer says which and why. So does it of odd modes on
-    cards.
-
-    Arguments:
-        directory: the directory, or one such file.
-        limits: what to take before refusing.
+    of another, is left out.
 
     Raises:
         OSError: there is no such directory or file, or the one file can't be read.
-
-    Examples:
-        >>> from pathlib import Path
-        >>> directory = Path("agents")
-        >>> directory.mkdir()
-        >>> _ = (directory / "one.json").write_text('{"input": [{"contentType": "text/*"}]}')
-        >>> _ = (directory / "two.json").write_text('{"inputs": []}')
-        >>> found = read_agents(directory)
-        >>> [agent.name for agent in found]
-        ['one']
-        >>> [finding.place for finding in found.findings]
-        ['two.json']
     """
     found = AgentFiles()
     place = Path(directory)
@@ -421,26 +402,11 @@ def read_agents(
     return found
 
 
-def read_cards(
-    urls: Iterable[str], *, resolver: Resolver | None, limits: Limits = DEFAULT_LIMITS
-) -> AgentFiles:
+def read_cards(urls: Iterable[str], resolver: Resolver | None, limits: Limits) -> AgentFiles:
     """Read the agents at some URLs, of cards and of all else that `read_agents` reads.
-
-    One that can't be read is left out, and `findings` says which and why.
-
-    Arguments:
-        urls: where they are.
-        resolver: reads them, if it allows it.
-        limits: what to take before refusing.
 
     Raises:
         InvalidArgument: `resolver` is none, or the URLs are one text.
-
-    Examples:
-        >>> from messagebody.storage import Resolver
-        >>> found = read_cards(["https://example.com/card.json"], resolver=Resolver())
-        >>> found, found.findings[0].place
-        ([], 'https://example.com/card.json')
     """
     allowed: Any = require_resolver(resolver, optional=False)
     found = AgentFiles()

@@ -173,7 +173,9 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
     ) -> Self:
         """Read agents from JSON files, A2A cards, ACP manifests and tools of MCP among them.
 
-        What can't be read is left out, and `findings` says so; see `read_agents`. If all files are
+        A file holds one agent, a list of them, or the tools of an MCP server as `tools/list`
+        returns them; an agent without a name has the name of its file. One that can't be read, or
+        has the name of another, is left out, and `findings` says which and why. If all files are
         lists of tools, they are lenient: who calls a tool takes its arguments, and nothing that
         stands beside.
 
@@ -186,9 +188,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         Raises:
             OSError: there is no such directory or file, or the one file can't be read.
         """
-        return cls._of_files(
-            read_agents(directory, limits=limits), lenient=lenient, max_steps=max_steps
-        )
+        return cls._of_files(read_agents(directory, limits), lenient=lenient, max_steps=max_steps)
 
     @classmethod
     def from_cards(
@@ -215,7 +215,7 @@ class Registry(Mapping[str, Agent], metaclass=GuidedABC):
         """
         if isinstance(cards, str | os.PathLike):
             return cls.from_directory(cards, lenient=lenient, max_steps=max_steps, limits=limits)
-        agents = read_cards(cards, resolver=resolver, limits=limits)
+        agents = read_cards(cards, resolver, limits)
         return cls._of_files(agents, lenient=lenient, max_steps=max_steps)
 
     @classmethod

@@ -11,7 +11,7 @@ import pytest
 
 from messagebody import MessageBody, Resolver, put_content
 from messagebody.adapters import adapter
-from messagebody.agents import Agent, Registry, read_agents
+from messagebody.agents import Agent, Registry
 from messagebody.compatibility import check
 from messagebody.errors import InvalidArgument, InvalidCard, MessageBodyError
 from messagebody.findings import Severity
@@ -342,8 +342,8 @@ class TestUnreadable:
         many = [card(["text"], [7]), {**card(["text"], ["text"]), "name": "b"}, {"inputs": []}]
         (tmp_path / "b.json").write_text(json.dumps(many))
         (tmp_path / "c.json").write_text(json.dumps({**card(["text"], ["text"]), "name": "b"}))
-        found = read_agents(tmp_path)
-        assert [agent.name for agent in found] == ["b"]
+        found = Registry.from_directory(tmp_path)
+        assert [*found] == ["b"]
         errors = [each for each in found.findings if each.severity is Severity.ERROR]
         assert [(each.place, each.where) for each in errors] == [
             ("a.json", ""), ("b.json/0/defaultOutputModes/0", "/0/defaultOutputModes/0"),

@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from benchmarks import crowds
-from messagebody.agents import Agent, Exchange, Impact, Registry, _registry, read_agents
+from messagebody.agents import Agent, Exchange, Impact, Registry, _registry
 from messagebody.compatibility import Compatibility, Verdict, check
 from messagebody.errors import (
     AgentNotFound,
@@ -348,8 +348,8 @@ class TestFiles:
     def test_what_is_no_agent(self, tmp_path: Path, data: object, problem: str) -> None:
         """The finding names the file, the agent and what is wrong."""
         self.write(tmp_path, bad=data, good={"input": []})
-        found = read_agents(tmp_path)
-        assert [agent.name for agent in found] == ["good"]
+        found = Registry.from_directory(tmp_path)
+        assert [*found] == ["good"]
         assert [str(finding).startswith(problem) for finding in found.findings] == [True]
 
     def test_notifications_and_interrupts(self) -> None:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from messagebody import SchemaPart, check
 from messagebody.adapters import adapter
-from messagebody.agents import Agent, Registry, read_agents
+from messagebody.agents import Agent, Registry
 from messagebody.errors import InvalidSchema
 from tests.commands import run
 
@@ -157,8 +157,8 @@ def test_the_command_line_reads_a_list_of_tools(
 def test_a_tool_that_is_not_legal_is_left_out_with_its_place(tmp_path: Path) -> None:
     bad = {"name": "bad", "inputSchema": {"$ref": "https://example.org/schema"}}
     (tmp_path / "tools.json").write_text(json.dumps({"tools": [SEARCH, bad]}))
-    found = read_agents(tmp_path)
-    assert [agent.name for agent in found] == ["search"]
+    found = Registry.from_directory(tmp_path)
+    assert [*found] == ["search"]
     [finding] = found.findings
     assert finding.place == "tools.json/tools/1"
     assert "leaves the document" in finding.problem
@@ -173,7 +173,7 @@ def test_a_registry_keeps_all_digits_of_a_content_schema(tmp_path: Path) -> None
     (tmp_path / "a.json").write_text(
         f'{{"tools":[{{"name":"a","inputSchema":{{"minimum":{least}}},"outputSchema":true}}]}}'
     )
-    [agent] = read_agents(tmp_path)
+    [agent] = Registry.from_directory(tmp_path).values()
     Registry([agent]).to_directory(tmp_path / "kept")
     registry = Registry.from_directory(tmp_path / "kept")
     assert registry["a"] == agent
