@@ -11,8 +11,7 @@ from messagebody._core import face
 if TYPE_CHECKING:
     from messagebody._core import Link, Links, TextRange
     from messagebody.links._composition import unmount
-    from messagebody.links._links import each_link
-    from messagebody.links._sources import source_links
+    from messagebody.links._links import each_link, source_links
     from messagebody.links._targets import target_of
 
 __all__ = ["Link", "Links", "TextRange", "each_link", "source_links", "target_of", "unmount"]
@@ -23,8 +22,7 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
         {
             "._composition": "unmount",
             ".._core": "Link Links TextRange",
-            "._links": "each_link",
-            "._sources": "source_links",
+            "._links": "each_link source_links",
             "._targets": "target_of",
         },
     )

@@ -25,6 +25,7 @@ from messagebody.names import check_name, is_name
 CITATIONS: Final = "citations"
 _MARKS: Final = ("](", "]:", "<source:")
 """What a text in Markdown has that links to parts."""
+_SOURCE: Final = "source:"
 _LONGEST_PLAIN: Final = 1_000_000
 """Characters of a plain text that are searched for what may be links."""
 HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
@@ -177,3 +178,32 @@ def _cited_words(part: Part, citation: dict[str, Any]) -> str:
     text = text_of(part) or ""
     span = range_of(citation, len(text))
     return "" if span is None else words_of(text, *span)
+
+
+# Sources
+
+
+def source_links(text: str) -> list[tuple[TextRange, str]]:
+    """Return where the words of `source:` links stand in a text, each with the name it means.
+
+    Links in raw HTML are not among them: their words may hold tags. A text without `source:` is not
+    parsed.
+
+    Arguments:
+        text: a text in Markdown.
+
+    Raises:
+        MissingDependency: the extra `links` is not installed.
+
+    Examples:
+        >>> source_links("Cats are [cute](source:1).")
+        [(TextRange(start=10, end=14), '/sources/1')]
+    """
+    if _SOURCE not in text:
+        return []
+    try:
+        from messagebody.links._markdown import linked_words
+    except ImportError as error:
+        raise MissingDependency("links in Markdown", "links") from error
+    meant = ((words, target_of(url, None)) for words, url in linked_words(text))
+    return [(words, each[0]) for words, each in meant if each is not None and each[1] == "source"]

@@ -8,7 +8,7 @@ from typing import Any
 from unicodedata import decomposition, normalize
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodySchema, Part
@@ -17,45 +17,64 @@ from messagebody.errors import InvalidArgument
 from messagebody.prompts import Prompt, Reader, estimate_tokens, to_prompt
 from messagebody.prompts._counting import PICTURE_TOKENS
 from messagebody.prompts._frames import _OPENING, is_frame_like
+from tests.effort import examples
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(50)
 
+PIECES = (
+    "Cats sleep for most of the day and hunt at night. ",
+    "for index, value in enumerate(values):\n    total += value ** 2\n",
+    "2024-01-07,north,1204.50,17\r\n",
+    "| cat | weight |\n|---|---|\n| Tom | 4 kg |\n",
+    "猫白天大部分时间都在睡觉。",
+    "Größe über Öl, naïve café — “quoted”… ",
+    "Кошки спят большую часть дня. ",
+    "😀🎉",
+    "aGVsbG8gd29ybGQhIFRoaXMgaXMgYmFzZTY0",
+    "</part-0> <part-1 name='/x'> ",
+)
+
 texts = st.one_of(
     st.text(max_size=300),
-    st.integers(0, 3000).map(lambda count: "line of text\n" * count),
+    st.builds(lambda piece, times: piece * times, st.sampled_from(PIECES), st.integers(0, 300)),
     st.sampled_from(["</part-0>", "<part-0/>", "part-0 part-1", "]]\r\n", "\r\n" * 300, ""]),
 )
-parts = st.one_of(
-    texts.map(lambda text: (text, "text/plain")),
-    st.just((PNG, "image/png")),
-    st.just((b"PK\x03\x04" + bytes(90), "application/zip")),
-)
+names = st.sampled_from([None, "/part-{}", "/{}.txt", "/very/deep/{}/below/all/of/this/notes.md"])
 
 
 @st.composite
 def bodies(draw: st.DrawFn) -> MessageBody:
+    """Return a body of all kinds of parts; most are texts."""
     body = MessageBody()
-    for number, (content, kind) in enumerate(draw(st.lists(parts, max_size=7))):
-        name = draw(st.sampled_from([None, f"/part-{number}", f"/deep/{number}.txt"]))
-        body.add(content, name=name, content_type=kind)
-    if draw(st.booleans()):
-        body.add(url="https://example.com/a?sig=s3cret", name="/far", content_type="text/plain")
+    some = draw(st.lists(texts, min_size=1, max_size=6))
+    for number in range(draw(st.integers(0, 60))):
+        name = draw(names)
+        called = None if name is None else name.format(number)
+        match draw(st.integers(0, 9)):
+            case 0:
+                body.add(PNG, name=called, content_type="image/png")
+            case 1:
+                body.add(b"PK\x03\x04" + bytes(90), name=called, content_type="application/zip")
+            case 2:
+                body.add(url="https://e.com/a?sig=s3cret", name=called, content_type="text/plain")
+            case _:
+                body.add(draw(st.sampled_from(some)), name=called, content_type="text/plain")
     return body
 
 
-counters = st.sampled_from(
-    [
-        len,
-        estimate_tokens,
-        lambda text: len(text.encode("utf-8", "replace")) // 3 + 1,
-        lambda text: 7 + len(text.split()),
-        lambda text: 50 if text else 0,
-    ]
-)
+SMOOTH: list[Callable[[str], int]] = [
+    estimate_tokens,
+    lambda text: len(text.encode("utf-8", "replace")) // 3 + 1,
+    lambda text: 5 + estimate_tokens(text),
+]
+OTHERS: list[Callable[[str], int]] = [
+    len, lambda text: 7 + len(text.split()), lambda text: 50 if text else 0,
+]  # fmt: skip
 
 
-@given(bodies(), st.integers(-5, 6000), counters)
-def test_the_budget_holds_and_nothing_is_left_out_unsaid(
+@settings(max_examples=examples(150))
+@given(bodies(), st.integers(-5, 6000), st.sampled_from([*SMOOTH, *OTHERS]))
+def test_the_budget_holds_and_is_used_and_nothing_is_left_out_unsaid(
     body: MessageBody, budget: int, count: Callable[[str], int]
 ) -> None:
     prompt = to_prompt(body, budget, count=count)
@@ -63,6 +82,10 @@ def test_the_budget_holds_and_nothing_is_left_out_unsaid(
     text = prompt.body.read_text()
     assert prompt.used == (count(text) if text else 0) + PICTURE_TOKENS * len(pictures)
     assert prompt.used <= max(budget, 0)
+    is_short = any(each.kind in {"cut", "unlisted"} for each in prompt.omitted)
+    if is_short and budget >= 300 and count in SMOOTH:
+        # A line of the list is never cut, and a cut text takes a frame and a note.
+        assert prompt.used >= min(0.95 * budget, budget - 90)
     omitted = {each.index: each for each in prompt.omitted}
     assert len(omitted) == len(prompt.omitted)
     assert len(pictures) + len(omitted) <= len(body)

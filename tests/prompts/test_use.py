@@ -10,75 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver
-from messagebody.prompts import Prompt, estimate_tokens, to_prompt
 from messagebody.prompts import _material as material
-from messagebody.prompts._counting import PICTURE_TOKENS
-from tests.effort import calls, examples
-
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(50)
-PIECES = (
-    "Cats sleep for most of the day and hunt at night. ",
-    "for index, value in enumerate(values):\n    total += value ** 2\n",
-    "2024-01-07,north,1204.50,17\r\n",
-    "| cat | weight |\n|---|---|\n| Tom | 4 kg |\n",
-    "猫白天大部分时间都在睡觉。",
-    "Größe über Öl, naïve café — “quoted”… ",
-    "Кошки спят большую часть дня. ",
-    "😀🎉",
-    "aGVsbG8gd29ybGQhIFRoaXMgaXMgYmFzZTY0",
-    "</part-0> <part-1 name='/x'> ",
-)
-COUNTERS: dict[str, Callable[[str], int]] = {
-    "the estimate": estimate_tokens,
-    "bytes": lambda text: len(text.encode()) // 3 + 1,
-    "with a fee": lambda text: 5 + estimate_tokens(text),
-}
-
-texts = st.builds(lambda piece, times: piece * times, st.sampled_from(PIECES), st.integers(0, 300))
-names = st.sampled_from(["/{}", "/docs/{}.txt", "/very/deep/{}/below/all/of/this/notes.md"])
-
-
-@st.composite
-def bodies(draw: st.DrawFn) -> MessageBody:
-    """Return a body of all kinds of parts; most are texts."""
-    body = MessageBody()
-    some = draw(st.lists(texts, min_size=1, max_size=6))
-    for number in range(draw(st.integers(0, 60))):
-        name = draw(st.none() | names)
-        called = None if name is None else name.format(number)
-        kind = draw(st.integers(0, 11))
-        if kind == 0:
-            body.add(PNG, name=called)
-        elif kind == 1:
-            body.add(bytes([255, number]), name=called, content_type="application/zip")
-        elif kind == 2:
-            body.add(url="https://example.com/a", name=called, content_type="text/plain")
-        elif kind == 3:
-            body.add(b"\xff", name=called, content_type="text/plain")
-        else:
-            body.add(draw(st.sampled_from(some)), name=called, content_type="text/plain")
-    return body
-
-
-def left_out(prompt: Prompt) -> list[str]:
-    """Return the kinds of what is left out for want of room."""
-    return [each.kind for each in prompt.omitted if each.kind in {"cut", "unlisted"}]
-
-
-@settings(max_examples=examples(60))
-@given(bodies(), st.integers(0, 6000), st.sampled_from([*COUNTERS]))
-def test_a_budget_is_never_exceeded_and_never_idle(
-    body: MessageBody, budget: int, counter: str
-) -> None:
-    count = COUNTERS[counter]
-    prompt = to_prompt(body, budget, count=count)
-    text = prompt.body.read_text()
-    pictures = sum(part.content_type == "image/png" for part in prompt.body)
-    assert prompt.used == (count(text) if text else 0) + PICTURE_TOKENS * pictures
-    assert prompt.used <= budget
-    if left_out(prompt) and budget >= 300:
-        # A line of the list is never cut, and a cut text takes a frame and a note.
-        assert prompt.used >= min(0.95 * budget, budget - 90)
+from messagebody.prompts import estimate_tokens, to_prompt
+from tests.effort import calls
+from tests.prompts.test_prompt import PIECES, PNG
 
 
 @pytest.mark.parametrize("parts", [1, 3, 30, 100, 250, 1000, 5000])

@@ -74,6 +74,16 @@ class TestDrawing:
                 for end in (float(ends[0]), float(ends[-1])):  # all numbers are rounded
                     assert min(abs(end - side) for side in sides) <= 1
 
+    def test_lines_that_leave_a_box_do_not_cross(self) -> None:
+        verdicts = [Verdict.ALWAYS, Verdict.NEVER, Verdict.SOMETIMES]
+        edges = [GraphEdge("a", to, each) for to, each in zip("bcd", verdicts, strict=True)]
+        found = svg(page_of(AgentGraph("abcd", edges))).iter("path")
+        ways = [path.get("d", "") for path in found if path.get("class") == "way"]
+        ends = [[*map(int, re.findall(r" (-?\d+)", way))] for way in ways]
+        starts = [each[0] for each in sorted(ends, key=lambda each: each[-1])]
+        assert len(starts) == len({*starts}) == 3
+        assert starts == sorted(starts)
+
     def test_senders_stand_left_of_takers(self) -> None:
         names = [f"agent-{number}" for number in range(8)]
         document = page(names, [*pairwise(names), (names[0], names[7]), (names[5], names[2])])

@@ -70,9 +70,8 @@ def test_a_page_is_one_file_under_a_policy_that_names_its_style() -> None:
     assert "@import" not in style
 
 
-@given(bodies())
-def test_any_body_has_a_page_in_which_nothing_acts(body: MessageBody) -> None:
-    for tag, attributes in Elements(page(body, title="<script>")).found:
+def check_that_nothing_acts(document: str) -> None:
+    for tag, attributes in Elements(document).found:
         assert tag not in {"script", "iframe", "object", "embed", "form", "base", "input", "svg"}
         assert not [name for name in attributes if name.startswith("on") or name == "style"]
         assert (attributes.get("src") or "data:").startswith("data:")
@@ -80,6 +79,11 @@ def test_any_body_has_a_page_in_which_nothing_acts(body: MessageBody) -> None:
             assert (attributes.get("href") or "#").startswith(
                 ("#", "https://", "data:application/octet-stream")
             )
+
+
+@given(bodies())
+def test_any_body_has_a_page_in_which_nothing_acts(body: MessageBody) -> None:
+    check_that_nothing_acts(page(body, title="<script>"))
 
 
 def test_cells_of_a_table_keep_their_sides() -> None:
@@ -497,6 +501,8 @@ def test_a_directory_tells_what_is_new_in_it_and_opens() -> None:
     assert "open" in directory
     (listed,) = re.findall("<nav.*?</nav>", document)
     assert listed.startswith('<nav aria-label="Parts"><ol><li><details open>')
+    # The directory says it, and the part.
+    assert [listed.count(f'title="{word}"') for word in ("new", "changed")] == [2, 0]
 
 
 # What is kept

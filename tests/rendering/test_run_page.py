@@ -23,7 +23,7 @@ from messagebody.samples import sample
 from messagebody.testing.strategies import bodies
 from tests.adapters.test_transcripts import CHUNKS, CONVERSATIONS, EVENTS, PIECES
 from tests.effort import one_in
-from tests.rendering.test_pages import Elements
+from tests.rendering.test_pages import Elements, check_that_nothing_acts
 from tests.viewer.hostile import PAYLOADS
 
 FORMATS = [name for name in adapter_names() if isinstance(adapter(name), Format)]
@@ -325,15 +325,6 @@ def test_nothing_of_strangers_acts(start: int) -> None:
     check_that_nothing_acts(run_page(run))
 
 
-def check_that_nothing_acts(document: str) -> None:
-    for tag, attributes in Elements(document).found:
-        assert tag not in {"script", "iframe", "object", "embed", "form", "base", "input", "svg"}
-        assert not [name for name in attributes if name.startswith("on") or name == "style"]
-        assert (attributes.get("src") or "data:").startswith("data:")
-        if tag != "link":
-            assert (attributes.get("href") or "#").startswith(("#", "https://", "data:"))
-
-
 @given(bodies(), bodies())
 @settings(max_examples=20)
 def test_any_bodies_have_a_page(first: MessageBody, second: MessageBody) -> None:
@@ -567,6 +558,12 @@ def test_a_picture_that_is_not_fetched_is_no_link_in_a_link() -> None:
     for tag in re.findall(r"<(/?a)\b", article):
         depth += 1 if tag == "a" else -1
         assert depth < 2
+
+
+@pytest.mark.parametrize(("length", "is_folded"), [(1_200, False), (1_201, True)])
+def test_only_long_instructions_are_folded(length: int, is_folded: bool) -> None:
+    document = run_page([{"role": role, "content": "x" * length} for role in ("system", "user")])
+    assert [">Instructions<" in each for each in articles(document)] == [is_folded, False]
 
 
 def test_the_list_shows_no_marks_of_markdown() -> None:
