@@ -93,7 +93,7 @@ CORE_DOORS = {
 LEAF_DOORS = {
     "a2a": {"frameworks/a2a_sdk.py"},
     "agents": {"frameworks/openai_agents.py"},
-    "anyio": {"_cli/commands/models.py", "frameworks/mcp/"},
+    "anyio": {"_cli/commands/serving.py", "frameworks/mcp/"},
     "azure": {"storage/_stores/filesystem.py"},
     "boto3": {"s3/_client.py"},
     "botocore": {"s3/"},
@@ -107,7 +107,7 @@ LEAF_DOORS = {
     "langchain_core": {"frameworks/langchain.py"},
     "langgraph": {"frameworks/langgraph.py"},
     "markdown_it": {"links/_inlines.py", "links/_markdown.py", "rendering/_markup.py"},
-    "mcp": {"_cli/commands/models.py", "frameworks/mcp/"},
+    "mcp": {"_cli/commands/serving.py", "frameworks/mcp/"},
     "mcp_types": {"frameworks/mcp/"},
     "mypy_boto3_s3": {"s3/_client.py"},
     "nh3": {"rendering/_markup.py"},
@@ -122,7 +122,7 @@ LEAF_DOORS = {
     "starlette": {"serving/"},
     "turbohtml": {"links/_html.py"},
     "upath": {"_model/views.py", "views/__init__.py", "views/_upath.py"},
-    "uvicorn": {"_cli/commands/models.py", "serving/_server.py"},
+    "uvicorn": {"_cli/commands/serving.py", "serving/_server.py"},
     "werkzeug": {"serving/_conditions.py", "serving/_representations.py"},
 }
 DOORS = CORE_DOORS | LEAF_DOORS

@@ -60,7 +60,9 @@ def read_bytes(path: str) -> bytes:
         try:
             data = _of_file(path, most)
         except OSError as error:
-            text = f"can't read {source_name(path)}: {error.strerror}{_instead_of(path, error)}"
+            is_directory = isinstance(error, IsADirectoryError)
+            made = f"; messagebody pack {shlex.quote(path)} makes a body of its files"
+            text = f"can't read {source_name(path)}: {error.strerror}{made if is_directory else ''}"
             raise click.UsageError(text) from error
         except MemoryError as error:
             raise click.UsageError(f"{source_name(path)} does not fit into memory") from error
@@ -90,13 +92,6 @@ def _of_file(path: str, most: int) -> bytes:
         if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             current().files[os.path.realpath(path)] = sha256_of(data)
         return data
-
-
-def _instead_of(path: str, error: OSError) -> str:
-    """Return what to do about something that is no file, or ""."""
-    if isinstance(error, IsADirectoryError):
-        return f"; messagebody pack {shlex.quote(path)} makes a body of its files"
-    return "; JSON goes to standard input" if path.lstrip()[:1] in ("[", "{") else ""
 
 
 def is_on_server(path: str) -> bool:
@@ -329,8 +324,4 @@ def part_at(body: MessageBody, index: int) -> Part:
 
 def part_named(body: MessageBody, name: str) -> Part:
     """Return the part with a name that the user gave."""
-    if name.isdecimal() and slashed(name) not in body:
-        raise click.UsageError(
-            f"no part {quote(slashed(name))}; --index {name} takes a part by its position"
-        )
     return body[slashed(name)]

@@ -477,7 +477,7 @@ def test_no_code_path_hands_a_url_to_an_opener() -> None:
     }
     # What a filesystem is opened over, or a server serves, is named by the user, not by parts.
     own = {"filesystem/_documents.py", "views/_trees.py"}
-    assert set(found) <= {*own, "_cli/commands/models.py"}
+    assert set(found) <= {*own, "_cli/commands/serving.py"}
     for path in (root / "storage").rglob("*.py"):
         assert "UPath" not in path.read_text("utf-8"), path
 

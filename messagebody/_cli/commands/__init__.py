@@ -64,7 +64,7 @@ SECTIONS = {
     },
     "Serve": {
         "serve": Entry("serving", "Serve messages over HTTP."),
-        "mcp": Entry("models", "Serve bodies to clients of the Model Context Protocol."),
+        "mcp": Entry("serving", "Serve bodies to clients of the Model Context Protocol."),
     },
     "Get started": {
         "demo": Entry("demo", "Show the main job on sample files."),

@@ -1,7 +1,7 @@
 """Commands for the command line itself: help, completion."""
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
 from messagebody._cli.application import table
 from messagebody._core import quote
@@ -37,9 +37,6 @@ def completion_command(shell: str) -> None:
     \b
       eval "$(messagebody completion bash)"      # in ~/.bashrc
     """
-    found = get_completion_class(shell)
-    if found is None:
-        raise click.UsageError(f"no completion for {shell}")
     application = click.get_current_context().find_root().command
-    script = found(application, {}, "messagebody", "_MESSAGEBODY_COMPLETE")
-    click.echo(script.source())
+    made = {"bash": BashComplete, "fish": FishComplete, "zsh": ZshComplete}[shell]
+    click.echo(made(application, {}, "messagebody", "_MESSAGEBODY_COMPLETE").source())

@@ -1,25 +1,34 @@
-"""The command that serves messages over HTTP: serve."""
+"""Commands that serve messages: serve, over HTTP, and mcp, to models."""
 
 import socket
-from typing import Final
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from messagebody import serving
 from messagebody._cli import inputs, options, terminal
 from messagebody._cli.kinds import FILE, SECRET, TIME, TOKEN
-from messagebody._core import quote
+from messagebody._core import (
+    MESSAGE_SUFFIX,
+    MessageBody,
+    OneStoredMessage,
+    StoredMessages,
+    messages_at,
+    quote,
+)
 from messagebody.storage import Resolver
 
-LOOPBACK: Final = "127.0.0.1"
-LOOPBACKS: Final = (LOOPBACK, "localhost", "::1")
+_LOOPBACK: Final = "127.0.0.1"
+_LOOPBACKS: Final = (_LOOPBACK, "localhost", "::1")
 _ANY: Final = ("0.0.0.0", "::", "")  # noqa: S104 - no names that a client could use
-PORT: Final = click.IntRange(0, 65_535)
-host_option = click.option(
-    "--host", default=LOOPBACK, metavar="ADDRESS",
+_PORT: Final = click.IntRange(0, 65_535)
+_host_option = click.option(
+    "--host", default=_LOOPBACK, metavar="ADDRESS",
     help="Address to listen at; programs that can reach it can read the messages.",
 )  # fmt: skip
-hosts_option = click.option(
+_hosts_option = click.option(
     "--allow-host", "hosts", multiple=True, metavar="NAME",
     help="Answer requests to this name or name:port, too, as that of a proxy. Others are refused, "
     "so that no page in a browser can read the messages through a name of its own.",
@@ -28,10 +37,11 @@ hosts_option = click.option(
 
 @click.command
 @click.argument("source", metavar="DIR|BODY|URL", type=FILE)
-@host_option
+@_host_option
 @click.option(
-    "--port", default=8000, type=PORT, metavar="PORT", help="Port to listen at; 0 picks a free one."
-)
+    "--port", default=8000, type=_PORT, metavar="PORT",
+    help="Port to listen at; 0 picks a free one.",
+)  # fmt: skip
 @options.flag("--writable", help="Take new messages and parts of those who show the token.")
 @click.option(
     "--token-file", "token", type=TOKEN,
@@ -42,7 +52,7 @@ hosts_option = click.option(
     help="File with the secret of signed links; reading then needs such a link or the token.",
 )  # fmt: skip
 @click.option("--schema", type=FILE, help="Take only messages that are valid for this schema.")
-@hosts_option
+@_hosts_option
 @click.option(
     "--allow-origin", "origins", multiple=True, metavar="ORIGIN",
     help="Let pages of this origin, such as https://agent.example, read the messages.",
@@ -88,9 +98,90 @@ def serve_command(
     shown = f"[{place}]" if ":" in place else place
     # For a person to click, and for a program that asked for a free port.
     terminal.say(f"Serving at http://{shown}:{number}/")
-    if host not in LOOPBACKS and secret is None:
+    if host not in _LOOPBACKS and secret is None:
         terminal.remark("programs that reach this address can read the messages; see --secret-file")
     serving.run(app, sockets, seconds=timeout)
+
+
+@click.command
+@click.argument("source", metavar="BODY|DIR|URL", type=FILE)
+@options.references
+@_host_option
+@click.option(
+    "--port", type=_PORT, metavar="PORT",
+    help="Serve HTTP on this port instead of standard input and output; 0 picks a free one.",
+)  # fmt: skip
+@_hosts_option
+@click.option(
+    "--max-bytes", default=50_000, type=click.IntRange(500), help="Bytes of one answer of a tool."
+)
+def mcp_command(
+    source: str, resolver: Resolver, host: str, port: int | None, hosts: tuple[str, ...],
+    max_bytes: int,
+) -> None:  # fmt: skip
+    """A model lists, reads and searches the parts. Nothing is written.
+
+    BODY is a file or a directory (local or s3://bucket/prefix/), in which every *.json is a
+    message. What is saved later is served, too. A client starts the command itself and talks to it
+    over standard input and output.
+
+    \b
+    messagebody mcp message.json
+    messagebody mcp messages/ --port 8000
+    """
+    from messagebody.frameworks.mcp import server
+
+    if port is None and source == "-":
+        raise click.UsageError("the client speaks over standard input; name a file, or use --port")
+    made = server(_served(source), resolver=resolver, max_bytes=max_bytes)
+    if port is None:
+        _serve_stdio(made)
+    else:
+        _serve_http(made, host, port, hosts)
+
+
+def _serve_http(made: Any, host: str, port: int, names: tuple[str, ...]) -> None:
+    import uvicorn
+
+    from messagebody.frameworks.mcp import host_check
+
+    sockets = listen(host, port)
+    port = sockets[0].getsockname()[1]
+    checked = host_check([host, *_LOOPBACKS], port, names)
+    app = made.streamable_http_app(host=host, transport_security=checked)
+    # For a client that was started with it, and for whoever asked for a free port.
+    terminal.say(f"Serving at http://{checked.allowed_hosts[0]}/mcp")
+    # Not the quicker parser that may be installed too: this one refuses a second Host.
+    config = uvicorn.Config(app, log_level="warning", http="h11")
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=sockets)
+
+
+def _serve_stdio(made: Any) -> None:
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    async def serve() -> None:
+        async with stdio_server() as (reader, writer):
+            await made.run(reader, writer, made.create_initialization_options())
+
+    anyio.run(serve)
+
+
+def _served(source: str) -> MessageBody | StoredMessages | OneStoredMessage:
+    """Return the message of a file, or those of a directory, as they are from now on."""
+    is_pipe = source == "-" or Path(source).is_fifo()
+    try:
+        found = None if is_pipe else messages_at(source, terminal.limits())
+    except OSError as error:
+        raise click.UsageError(f"can't read {quote(source)}: {error.strerror}") from error
+    if isinstance(found, StoredMessages):
+        if not found:
+            click.echo(f"There is no file *{MESSAGE_SUFFIX} in {quote(source)} yet.", err=True)
+        return found
+    # What is no message is told at once. A pipe is read once.
+    body = inputs.read_body(source)
+    return body if found is None else found
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
