@@ -96,6 +96,10 @@ class TestSentient:
         assert "messagebody" in message["output"]["content"]
         assert sentient.to_body(message, rest="part").or_raise()[0] == body[0]
 
+    def test_text_that_is_none_travels_whole(self) -> None:
+        body = MessageBody([Part(b"\xff", content_type="text/plain")])
+        assert sentient.to_body(self.build(body).value).value == body
+
     def test_references_become_resources(self) -> None:
         again = VIDEO.evolve(name="/again.mp4")
         message = self.build(MessageBody([Part("See"), VIDEO, again])).or_raise()

@@ -107,28 +107,18 @@ class TestViews:
         return format_.to_body(json.dumps(example), rest="part").or_raise()  # type: ignore[no-any-return]
 
     def test_edited_content_is_a_conflict(self, format_: Any, example: Any, place: Any) -> None:
-        body = self.received(format_, example)
-        body[0] = Part('{"task": "Something else"}', content_type="application/json")
-        with pytest.raises(EnvelopeError, match="unnamed part 0, which contradicts") as caught:
-            format_.from_body(body)
-        assert caught.value.findings == ("unnamed part 0",)
-
-    @pytest.mark.parametrize(
-        "changes", [{"content_type": "text/plain"}, {"metadata": {"seen": True}}]
-    )
-    def test_edited_facts_are_a_conflict(
-        self, format_: Any, example: Any, place: Any, changes: dict[str, Any]
-    ) -> None:
-        body = self.received(format_, example)
-        body[0] = body[0].evolve(**changes)
-        with pytest.raises(EnvelopeError, match="edited"):
-            format_.from_body(body)
-
-    def test_removed_content_is_a_conflict(self, format_: Any, example: Any, place: Any) -> None:
-        body = self.received(format_, example)
-        del body[0]
-        with pytest.raises(EnvelopeError, match="edited"):
-            format_.from_body(body)
+        part = self.received(format_, example)[0]
+        for edited in (
+            [Part('{"task": "Something else"}', content_type="application/json")],
+            [part.evolve(content_type="text/plain")],
+            [part.evolve(metadata={"seen": True})],
+            [],
+        ):
+            body = self.received(format_, example)
+            body[0:1] = edited
+            with pytest.raises(EnvelopeError, match="unnamed part 0, which contradicts") as caught:
+                format_.from_body(body)
+            assert caught.value.findings == ("unnamed part 0",)
 
     def test_added_parts_are_losses(self, format_: Any, example: Any, place: Any) -> None:
         body = self.received(format_, example)
@@ -140,16 +130,6 @@ class TestViews:
         assert "'/notes.txt'" in losses[1].where
         with pytest.raises(LossyConversion):
             format_.from_body(body).or_raise()
-
-    def test_offloaded_views_are_intact(
-        self, format_: Any, example: Any, place: Any, tmp_path: Path
-    ) -> None:
-        store = f"file://{tmp_path}"
-        body = self.received(format_, example)
-        away = offload(body, store, threshold=1)
-        assert all(part.is_reference for part in away)
-        bound = away.with_resolver(Resolver(allow=[store]))
-        assert format_.from_body(bound).or_raise() == json.dumps(example)
 
     def test_parsed_messages_can_be_edited(self, format_: Any, example: Any, place: Any) -> None:
         body = format_.to_body(example, rest="part").or_raise()
@@ -165,15 +145,6 @@ class TestViews:
         body = format_.to_body(example, rest="part").or_raise()
         del body[0]
         assert place[1] not in format_.from_body(body).or_raise()[place[0]]
-
-    def test_edited_carried_parts_go_along(self, format_: Any, example: Any, place: Any) -> None:
-        carried = MessageBody([Part("Hello"), Part("x", name="/a.txt")])
-        value = format_.from_body(carried, header=example).value
-        body = format_.to_body(value, rest="part").or_raise()
-        body["/a.txt"] = "y"
-        body.add("More")
-        again = format_.from_body(body).or_raise()[place[0]][place[1]]["messagebody"]
-        assert [part["content"] for part in again] == ["Hello", "y", "More"]
 
     def test_a_body_without_history_needs_a_header(
         self, format_: Any, example: Any, place: Any
@@ -201,15 +172,6 @@ class TestViews:
             assert body[0].read_json() == {"messagebody": parts_}
         assert same(format_.from_body(body).or_raise(), value)
 
-    @pytest.mark.parametrize(
-        "bad", ["[]", "null", '{"a": 1, "a": 2}', b"\xff", "{" * 10_000, '{"a":' * 10_000, 7, []]
-    )
-    def test_what_is_no_message_is_refused(
-        self, format_: Any, example: Any, place: Any, bad: Any
-    ) -> None:
-        with pytest.raises(EnvelopeError):
-            format_.to_body(bad, rest="part")
-
 
 class TestOlympus:
     def envelope(self, **attachment: Any) -> dict[str, Any]:
@@ -235,14 +197,6 @@ class TestOlympus:
         body[position] = Part(url="s3://plans/43.md", name=name, metadata=body[name].metadata)
         with pytest.raises(EnvelopeError, match=name):
             olympus.from_body(body)
-
-    def test_odd_attachments_round_trip(self) -> None:
-        odd: Any
-        for odd in (7, [7], [{"path": 7}], [{"path": None, "hash": 7}], {}):
-            value = {**OLYMPUS, "context_attachments": odd}
-            assert same(
-                olympus.from_body(olympus.to_body(value, rest="part").value).or_raise(), value
-            )
 
     def test_a_payload_replaced_by_text_is_carried(self) -> None:
         body = olympus.to_body(OLYMPUS, rest="part").or_raise()

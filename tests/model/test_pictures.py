@@ -102,9 +102,10 @@ class TestWhatAFileSays:
         exif = Image.Exif()
         exif[0x010E] = "cats"  # what it shows
         exif.get_ifd(0x8825)[1] = "N"  # where
-        image = saved(Image.new("RGB", (1, 1)), "JPEG", exif=exif)
+        image = saved(Image.new("RGB", (1, 1)), "JPEG", exif=exif, icc_profile=b"colours")
         kept = opened(Part(image, name=f"/a.{ending}"))
         assert kept.getexif()[0x010E] == "cats"
+        assert kept.info["icc_profile"] == b"colours"
         assert kept.getexif().get_ifd(0x8825) == {1: "N"}
         # Somebody who takes out the place of a photo must not send it.
         del image.getexif()[0x8825]

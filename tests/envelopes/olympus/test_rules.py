@@ -332,6 +332,9 @@ class TestSigning:
         with pytest.raises(EnvelopeError):
             olympus.sign(huge, SECRET)
         assert olympus.sign(huge, SECRET, profile="upstream-5field")
+        unprintable = envelope(protocol_message__payload={"n": 10**5_000})
+        with pytest.raises(EnvelopeError):
+            olympus.sign(unprintable, SECRET, profile="upstream-5field")
 
     @pytest.mark.parametrize("gone", ["envelope", "protocol_message"])
     @pytest.mark.parametrize("profile", list(olympus.SigningProfile))
