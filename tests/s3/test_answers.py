@@ -1,12 +1,14 @@
 """Answers of servers that do not keep to the request."""
 
 import io
+import itertools
 from typing import Any
 
 import pytest
 
 from messagebody.errors import StoreError
-from messagebody.s3._answers import read_range
+from messagebody.s3 import _answers
+from messagebody.s3._answers import listed, read_range
 
 DATA = bytes(range(256)) * 12_000
 """More than is read at a time."""
@@ -40,3 +42,28 @@ def test_an_answer_may_end_before_the_range_begins() -> None:
 def test_another_range_is_refused(stated: str) -> None:
     with pytest.raises(StoreError, match="range"):
         read_range(answer(b"0123456789", stated), 3, 9, "s3://b", "k")
+
+
+def page(*keys: str) -> dict[str, Any]:
+    return {"Contents": [{"Key": key} for key in keys]}
+
+
+@pytest.mark.parametrize(
+    ("pages", "problem"),
+    [
+        ([page("a")], "repeats"), ([page("a", "b"), page("c"), page("a", "d")], "repeats"),
+        ([{}], "has no end"), ([page()], "has no end"),
+    ],
+)  # fmt: skip
+def test_a_listing_that_repeats_or_never_ends_is_an_error(pages: list[Any], problem: str) -> None:
+    with pytest.raises(StoreError, match=f"s3://b.*{problem}"):
+        list(listed(itertools.cycle(pages), "Contents", "s3://b", "p/"))
+
+
+def test_a_listing_may_be_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And have gaps, but ever new keys end, too."""
+    monkeypatch.setattr(_answers, "_MOST_PAGES", 401)
+    pages = [page(str(n)) for n in range(200)] + [{}] * 100 + [page("a")] + [{}] * 100
+    assert len([*listed(pages, "Contents", "s3://b", "p/")]) == 201
+    with pytest.raises(StoreError, match="has no end"):
+        list(listed((page(str(n)) for n in itertools.count()), "Contents", "s3://b", "p/"))

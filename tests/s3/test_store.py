@@ -1,7 +1,6 @@
 """S3: semantics on moto, signatures on rclone, errors on both."""
 
 import functools
-import itertools
 import multiprocessing
 import os
 import pickle
@@ -401,17 +400,6 @@ class TestErrors:
         assert ("request_checksum_calculation" in str(caught.value)) is (status == 501)
         assert caught.value.key == f"tenant/{KEY}"
 
-    def test_a_listing_of_ever_new_keys_ends(self, moto_store: S3Store, monkeypatch: Any) -> None:
-        class Paginator:
-            def paginate(self, **_: Any) -> Iterator[Any]:
-                for n in itertools.count():
-                    yield {"Contents": [{"Key": f"t/{n}", "Size": 1, "LastModified": NOW}]}
-
-        monkeypatch.setattr(moto_store.client, "get_paginator", lambda _: Paginator())
-        monkeypatch.setattr("messagebody.s3._answers._MOST_PAGES", 1000)
-        with pytest.raises(StoreError, match="has no end"):
-            list(moto_store.iter_objects())
-
     @pytest.mark.parametrize(("status", "code"), [(501, "NotImplemented"), (405, "405")])
     def test_a_server_that_can_not_list_uploads(
         self, status: int, code: str, moto_store: S3Store, monkeypatch: Any
@@ -423,33 +411,6 @@ class TestErrors:
 
         monkeypatch.setattr(moto_store.client, "get_paginator", lambda _: Paginator())
         assert [*moto_store.iter_uploads()] == []
-
-    @pytest.mark.parametrize(
-        ("pages", "problem"),
-        [
-            ([{"Contents": [{"Key": "t/a", "Size": 1, "LastModified": NOW}]}], "repeats"),
-            ([{"Uploads": [{"Key": "t/a", "UploadId": "1", "Initiated": NOW}]},
-              {"Uploads": [{"Key": "t/a", "UploadId": "2", "Initiated": NOW}]}], "repeats"),
-            ([{}], "has no end"),
-            ([{"Contents": []}], "has no end"),
-        ],
-    )  # fmt: skip
-    @pytest.mark.parametrize("what", ["objects", "uploads"])
-    def test_a_listing_that_repeats_or_never_ends_is_an_error(
-        self, pages: list[Any], problem: str, what: str, moto_store: S3Store, monkeypatch: Any
-    ) -> None:
-        class Paginator:
-            def paginate(self, **_: Any) -> Iterator[Any]:
-                return itertools.cycle(pages)
-
-        monkeypatch.setattr(moto_store.client, "get_paginator", lambda _: Paginator())
-        entries: Any = moto_store.iter_objects()
-        if what == "uploads":
-            entries = moto_store.iter_uploads()
-        if ("Uploads" in pages[0]) is not (what == "uploads"):
-            problem = "has no end" if pages[0] else problem
-        with pytest.raises(StoreError, match=problem):
-            list(entries)
 
 
 class TestSecrets:
