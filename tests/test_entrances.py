@@ -72,6 +72,7 @@ ENTRANCES: dict[str, Callable[[Any], Any]] = {
     "move, new": lambda v: body().move("/sources/2", v),
     "list": lambda v: body().list(v),
     "list, content_type": lambda v: body().list(content_type=v),
+    "glob": lambda v: body().glob(v),
     "unnamed": lambda v: body().unnamed(v),
     "from_json": MessageBody.from_json,
     "from_dicts": MessageBody.from_dicts,

@@ -2,6 +2,7 @@
 
 import builtins
 import os
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -21,7 +22,7 @@ from messagebody._model.renames import Renames
 from messagebody._model.sequence import PartSequence, key_of
 from messagebody._wire import manifest, reader, state
 from messagebody._wire.members import PartArguments
-from messagebody.errors import DecodeError, InvalidArgument
+from messagebody.errors import DecodeError, InvalidArgument, InvalidPattern
 from messagebody.names import is_name
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 # The length of a body as text, about 2,000 tokens of a model.
 _SHOWN_TEXT: Final = 8000
+
+
+# A pattern in the wide dialect that matches no name, because it does not begin with "/".
+_RELATIVE: Final = re.compile(r"(?![*?+@!]\(|\*\*)[^/{\\]")
 
 
 class MessageBody(PartSequence):
@@ -372,6 +377,34 @@ class MessageBody(PartSequence):
             below = f"{pattern}/**"
             text = f"{quote(pattern)} is a directory; list({below!r}) lists the parts below it"
             warnings.warn(text, stacklevel=3)
+
+    def glob(self, pattern: str) -> builtins.list[Part]:
+        """Return the named parts whose names match a pattern in the wide dialect of wcmatch.
+
+        It also has `?`, `[a-z]`, `{1..9}`, `@(a|b)` and `!(a)`. Never use it for an untrusted
+        pattern, which could take any amount of time. Schemas, `list` and `offload` use the small
+        dialect of `messagebody.globs`, which takes linear time.
+
+        Arguments:
+            pattern: the pattern.
+
+        Raises:
+            InvalidPattern: the pattern is relative, and names begin with "/"; or its braces expand
+                to more than 1,000 patterns.
+
+        Examples:
+            >>> body = MessageBody([Part("1", name="/a1.txt"), Part("2", name="/b.txt")])
+            >>> body.glob("/?[0-9].txt")
+            [Part('/a1.txt', text/plain, '1', 1 B)]
+        """
+        from messagebody.globs._wide import wide_pattern
+
+        matches = wide_pattern(pattern)
+        if _RELATIVE.match(pattern):
+            below = f"/{pattern}" if "/" in pattern else f"/**/{pattern}"
+            problem = f"a name begins with '/', so it matches none; for example {quote(below)}"
+            raise InvalidPattern(pattern, problem)
+        return [part for part in self if part.name is not None and matches(part.name)]
 
     def unnamed(self, content_type: str = "*/*") -> builtins.list[Part]:
         """Return the unnamed parts of a matching content type, which are the content to show."""

@@ -48,3 +48,13 @@ def test_the_name_of_a_directory_is_said(body: MessageBody) -> None:
         assert body.list("/sources") == []
     body.add("x", name="/sources")
     assert len(body.list("/sources")) == 1
+
+
+def test_glob_has_the_wide_dialect(body: MessageBody) -> None:
+    assert [part.name for part in body.glob("/?.{txt,md}")] == ["/b.txt"]
+    assert [part.name for part in body.glob("/**/[0-9]")] == ["/sources/1"]
+    assert [part.name for part in body.glob("/!(sources)*")] == ["/b.txt"]
+    with pytest.raises(InvalidPattern, match="more than 1,000"):
+        body.glob("/" + "{a,b}" * 20)
+    with pytest.raises(InvalidPattern, match=r"for example '/\*\*/\*\.txt'"):
+        body.glob("*.txt")

@@ -302,6 +302,7 @@ CALLS: dict[str, Call] = {
     "MessageBody.extend": lambda body: body.extend([body[1]]),
     "MessageBody.filesystem": lambda body: body.filesystem(),
     "MessageBody.get": lambda body: each(body.get, body.names()),
+    "MessageBody.glob": lambda body: body.glob("/**"),
     "MessageBody.index": lambda body: each(body.index, body.names()),
     "MessageBody.insert": lambda body: body.insert(0, body[1]),
     "MessageBody.drop": lambda body: body.drop("/links/*"),
