@@ -635,6 +635,7 @@ class TestMp3:
         b"\xff\xf3\x40\xc4" + bytes(100),  # MPEG 2, 32 kbit/s, 22.05 kHz
         b"\xff\xfa\x90\x64" + bytes(413),  # with a checksum
         b"\xff\xe3\x10\xc4" + bytes(48),  # MPEG 2.5, 8 kbit/s, 11.025 kHz
+        b"\xff\xfb\x92\x64" + bytes(414),  # padded by a byte
     )
 
     @pytest.mark.parametrize("frame", FRAMES)
