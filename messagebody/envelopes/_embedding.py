@@ -173,16 +173,16 @@ def _split(joined: str, sizes: list[int]) -> list[str]:
 
 def _part(entry: dict[str, Any], text: str | None, attachment: Any) -> Part:
     content = text if attachment is None else _content(entry, attachment)
-    part = Part(
+    return Part(
         content,
         url=attachment["url"] if content is None else None,
         name=entry.get("name"),
         content_type=entry["contentType"],
         size=entry["size"],
         digest=entry["digest"],
+        extra=entry.get("extra"),
         **{member.argument: entry.get(member.key) for member in UNLISTED},
     )
-    return part.evolve(extra=entry["extra"]) if "extra" in entry else part
 
 
 def _content(entry: dict[str, Any], attachment: dict[str, Any]) -> bytes | None:
