@@ -1,4 +1,4 @@
-"""ColumnLayout of a graph in columns: boxes, senders left of takers, and lines between them.
+"""A graph in columns: boxes, senders left of takers, and lines between them.
 
 A line passes columns between its boxes at points of its own, and the words on it stand at one.
 Where boxes lead back to each other, a line leads from right to left.

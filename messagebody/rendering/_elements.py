@@ -27,7 +27,10 @@ def visible(text: str) -> str:
         >>> visible("safe\u202efdp.exe")
         'safe\\u202efdp.exe'
     """
-    return escape(text.replace("\r\n", "\n"), keep=_KEPT)
+    text = text.replace("\r\n", "\n")
+    # Most texts have lines, and nothing else to escape.
+    lines = text.replace("\n", "").replace("\t", "")
+    return text if lines.isascii() and lines.isprintable() else escape(text, keep=_KEPT)
 
 
 def element(tag: str, /, *children: str, **attributes: str | bool | None) -> Html:
