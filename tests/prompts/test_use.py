@@ -125,6 +125,19 @@ def test_the_work_depends_on_the_budget() -> None:
     assert calls(lambda: to_prompt(more, 1000)) < work + 100
 
 
+def test_references_are_read_until_their_texts_fill_the_budget(tmp_path: Path) -> None:
+    body = MessageBody()
+    for number in range(60):
+        (tmp_path / str(number)).write_text("é" * 1_000, "utf-8")
+        url = (tmp_path / str(number)).as_uri()
+        body.add(url=url, name=f"/{number}", content_type="text/plain", size=2_000)
+    prompt = to_prompt(body, 1_000, resolver=Resolver(allow=tmp_path))
+    # Of what was read the characters are known, and else only the bytes.
+    totals = [each.total for each in prompt.omitted]
+    assert 1 <= totals.count(1_000) <= 20
+    assert totals.count(2_000) >= 40
+
+
 def test_what_a_closed_resolver_refuses_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     def started(*_: object) -> None:
         raise AssertionError("a thread would start")
