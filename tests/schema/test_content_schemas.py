@@ -161,11 +161,12 @@ def test_beside_a_reference_of_draft_07_only_definitions_count() -> None:
     ],
 )
 def test_what_is_not_legal_is_refused_with_its_place(schema: Any, told: str) -> None:
-    with pytest.raises(InvalidSchema, match="contentSchema") as caught:
+    with pytest.raises(InvalidSchema) as caught:
         content_schema_of(schema)
-    assert told in str(caught.value)
-    with pytest.raises(InvalidSchema, match="schema part 1: contentSchema"):
+    assert told in caught.value.problem
+    with pytest.raises(InvalidSchema) as caught:
         MessageBodySchema.from_dicts([{}, {"contentSchema": schema}])
+    assert caught.value.index == 1
 
 
 def test_only_json_types_may_have_one() -> None:

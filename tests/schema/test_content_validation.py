@@ -411,7 +411,7 @@ def test_the_fast_reader_refuses_what_the_exact_one_refuses(pieces: list[str]) -
 def test_no_string_stands_for_a_member_that_is_repeated(string: str) -> None:
     """Colons are counted; those of strings may be spelled in several ways."""
     text = f'[{{"a":1,"a":2,"b":"{string}"}}]'
-    with pytest.raises(InvalidJson, match="member 'a' is repeated"):
+    with pytest.raises(InvalidJson):
         exact_json.contents(text, depth=9)
     once = text.replace('"a":1,', "")
     assert exact_json.contents(once, depth=9) == json.loads(once)

@@ -107,9 +107,9 @@ class TestWhatIsBuiltCanBeRead:
         with pytest.raises(InvalidName, match="1,025 characters; readers take 1,024"):
             Part("x", name="/" + "a" * 1024)
         body = MessageBody([Part("x", name="/a")])
-        with pytest.raises(InvalidName, match="readers take"):
+        with pytest.raises(InvalidName):
             body.move("/a", "/" + "b" * 2000)
-        with pytest.raises(InvalidName, match="readers take"):
+        with pytest.raises(InvalidName):
             body.add("x", name="/" + "b" * 2000)
 
     def test_a_longer_name_that_was_read_stays(self) -> None:
