@@ -263,20 +263,25 @@ class EnvelopeFormat(abc.ABC):
     def written(self, body: MessageBody, left: Members) -> Members:
         """Return the message of parts and what is left, or one that carries all parts."""
         if self.sidecar in body:
-            body = MessageBody(part for part in body if part.name != self.sidecar)
+            body = body.copy()
+            body.remove(self.sidecar)
         try:
             message = self.put_together(body, left)
         except _FLAWS:
             message = None  # the parts were edited and no longer fit
         # It is taken apart again: only if that gives the same body, it was built correctly.
-        parts = [] if message is None else self.take_apart(message)[0]
-        is_same = len(parts) == len(body) and all(map(self._is_same, parts, body))
-        return message if message is not None and is_same else self.carry(body, left)
+        if message is not None:
+            parts = self.take_apart(message)[0]
+            if len(parts) == len(body) and all(map(self._is_same, parts, body)):
+                return message
+        return self.carry(body, left)
 
     def _is_same(self, mine: Part, given: Part) -> bool:
         """Return whether a part is the one of a body, but for the spelling of edited JSON."""
-        if mine == given or given.is_reference or mine.content_type != "application/json":
-            return mine == given
+        if mine == given:
+            return True
+        if given.is_reference or mine.content_type != "application/json":
+            return False
         return given.evolve(content=strict_json.dumps(inline_json(given, self.depth))) == mine
 
     def check_header(self, header: Any) -> None:
