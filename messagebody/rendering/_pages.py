@@ -77,12 +77,10 @@ class Drawn:
     Arguments:
         html: the page.
         unread: the parts and messages that could not be read, each with the reason.
-        summary: a line that says what is on the page; empty if nothing is to be said.
     """
 
     html: str
     unread: Sequence[str]
-    summary: str = ""
 
 
 def draw(

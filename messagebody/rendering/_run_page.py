@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import attrs
 
@@ -82,8 +82,7 @@ def draw_run(
     contents = Contents(MessageBody(), require_resolver(resolver), limits)
     run = _Sections.from_transcript(transcript, contents)
     shown = [*run.sections()]  # what is said in the heading and in the list follows from them
-    facts = [*run.facts()]
-    told = element("p", *(fact.html for fact in facts), class_="facts")
+    told = element("p", *run.facts(), class_="facts")
     html = document(
         title,
         element("header", element("h1", title), told),
@@ -92,23 +91,7 @@ def draw_run(
     )
     problems = ((i, each.problem) for i, each in enumerate(transcript.messages))
     wrong = [f"message {number}: {problem}" for number, problem in problems if problem]
-    summary = f"{title}: {', '.join(fact.words for fact in facts)}"
-    return Drawn(html, [*wrong, *contents.unread], summary)
-
-
-class _Fact(NamedTuple):
-    """What the heading says of a run, and the anchor and the look of what it leads to."""
-
-    words: str
-    anchor: str | None = None
-    look: str = ""
-
-    @property
-    def html(self) -> Html:
-        """The fact as an element."""
-        if self.anchor is None:
-            return element("span", self.words)
-        return badge(self.words, self.look, href=f"#{self.anchor}")
+    return Drawn(html, [*wrong, *contents.unread])
 
 
 @attrs.define
@@ -156,22 +139,22 @@ class _Sections:
 
     # Heading and list
 
-    def facts(self) -> Iterator[_Fact]:
+    def facts(self) -> Iterator[Html]:
         """Yield what the heading says of the run."""
         messages = self.transcript.messages
         if self.transcript.format is not None:
-            yield _Fact(self.transcript.format)
+            yield element("span", self.transcript.format)
         model = _model_in(self.transcript.about)
         if model is not None:
-            yield _Fact(short(model))
+            yield element("span", short(model))
         # A source that is only cited has no size here.
         bodies = (message.body for message in messages)
         parts = [part for body in bodies for part in body if part.size is not None]
-        yield _Fact(count_of(len(messages), "message"))
-        yield _Fact(total_size(parts))
+        yield element("span", count_of(len(messages), "message"))
+        yield element("span", total_size(parts))
         calls = self._calls
         if calls:
-            yield _Fact(count_of(len(calls), "call"))
+            yield element("span", count_of(len(calls), "call"))
         shown = range(len(self.steps))
         wrong = {
             ("call", "without an answer"): [place[0] for place in calls if self._waits(place)],
@@ -181,14 +164,15 @@ class _Sections:
         for (noun, words), numbers in wrong.items():
             if numbers:
                 said = f"{count_of(len(numbers), noun)} {words}"
-                yield _Fact(said, anchor_of(numbers[0]), "bad")
+                yield badge(said, "bad", href=f"#{anchor_of(numbers[0])}")
         lossy = [i for i, message in enumerate(messages) if message.losses]
         count = len(self.transcript.losses) + sum(len(messages[i].losses) for i in lossy)
         if count:
             first = "losses" if self.transcript.losses else anchor_of(lossy[0])
-            yield _Fact(f"{count:,} lost in reading", first)
+            yield badge(f"{count:,} lost in reading", href=f"#{first}")
         if self.said.is_unformatted:
-            yield _Fact("Markdown as text: pip install 'messagebody[view]' lays it out")
+            words = "Markdown as text: pip install 'messagebody[view]' lays it out"
+            yield element("span", words)
 
     def listed(self) -> Html:
         """Return the list at the side, which folds."""

@@ -10,7 +10,6 @@ import pytest
 
 from messagebody import MessageBody
 from messagebody.rendering import page, run_page
-from messagebody.samples import sample
 from tests.commands import run
 
 
@@ -142,18 +141,6 @@ def test_view_shows_a_run(body: MessageBody, written: str) -> None:
     shown = Path("a.html").read_text("utf-8")
     assert "<span>anthropic</span>" in shown
     assert "1 more message (more with --parts" in shown
-
-
-def test_view_sums_a_run_up(
-    body: MessageBody, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("messagebody._cli.terminal.is_terminal", lambda _: True)
-    Path("run.json").write_bytes(sample("run.json"))
-    assert run(["view", "run.json", "-o", "a.html"]) == 0
-    told = "run.json: langchain, 12 messages, 14.4 KiB, 5 calls, 1 call without an answer\n"
-    assert capsys.readouterr().err == told
-    assert run(["--quiet", "view", "run.json", "-o", "a.html"]) == 0
-    assert capsys.readouterr().err == ""
 
 
 def test_view_shows_the_answer_of_a_service(body: MessageBody) -> None:

@@ -14,7 +14,7 @@ import click
 from messagebody._cli import inputs, options, outputs, terminal
 from messagebody._cli.kinds import EXISTING_STORE, FILE, SIZE
 from messagebody._cli.options import FORMAT
-from messagebody._core import escape, human_size
+from messagebody._core import human_size
 from messagebody.adapters import (
     BODY,
     Transcript,
@@ -91,8 +91,6 @@ def view_command(
     if in_browser and output in {None, "-"}:
         output = _temporary_file()
     outputs.write_document(drawn.html.encode(), output)
-    if drawn.summary and output not in {None, "-"}:
-        terminal.remark(escape(drawn.summary, limit=500))
     _say_unread(drawn.unread)
     if in_browser and output is not None:
         _open(output)
