@@ -333,18 +333,6 @@ class TestQuotedNames:
         if not re.search("_[0-9A-F]{2}", name):
             assert quote_name(name) == unquote_name(name) == name
 
-    def test_what_is_written_is_what_is_listed(self, tmp_path: Path) -> None:
-        fs = MessageBody().filesystem(quoted_names=True)
-        paths = ["/sales_2024.csv", "/sales 24.csv", "/run_2Bfinal", "/run+final", "/t_2030/0.0"]
-        fs.pipe({path: path.encode() for path in paths})
-        assert fs.find("/") == paths
-        assert fs.cat(paths) == {path: path.encode() for path in paths}
-        fs.get("/", str(tmp_path), recursive=True)
-        assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
-            ["sales_2024.csv", "sales 24.csv", "run_2Bfinal", "run+final", "t_2030"]
-        )
-        assert fs.glob("/t_20*") == ["/t_2030"]
-
     def test_half_a_character_is_no_name(self) -> None:
         fs = MessageBody().filesystem(quoted_names=True)
         with failing(errno.EINVAL, "/\udcff"):
@@ -362,6 +350,7 @@ class TestQuotedNames:
         assert fs.ls("/p", detail=False) == ["/p/k=1", "/p/k=2"]
         assert fs.info("/p/k=1/my file.csv")["name"] == "/p/k=1/my file.csv"
         assert fs.glob("/p/k=*/*.csv") == fs.find("/p")
+        assert not fs.glob("/p/k_3D*")
         assert fs.glob("/**/my *.csv") == ["/p/k=1/my file.csv"]
         assert [*fs.find("/p", detail=True)] == fs.find("/p")
         assert (fs.isdir("/p/k=1"), fs.exists("/p/k=3")) == (True, False)

@@ -12,11 +12,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import uvicorn
+from starlette.testclient import TestClient
 
 from messagebody import serving
 
 TOKEN = "a token of writers"
 SECRET = "a secret of signed links"
+
+
+def client(source: Any, **options: Any) -> TestClient:
+    """Return a client of an application that serves a source."""
+    app = serving.app(source, **options)
+    return TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
+
+
+def writer(source: Any, **options: Any) -> TestClient:
+    """Return a client that may write."""
+    found = client(source, writable=True, token=TOKEN, **options)
+    found.headers["Authorization"] = f"Bearer {TOKEN}"
+    return found
 
 
 @contextlib.contextmanager

@@ -27,22 +27,11 @@ from messagebody.serving import ServingLimits
 from messagebody.serving._messages import Form, open_messages
 from messagebody.storage import Bodies, FetchLimits, open_store
 from messagebody.storage._stores.directory import FileStore
-from tests.serving.servers import SECRET, TOKEN, command, exchange
+from tests.serving.servers import SECRET, TOKEN, client, command, exchange, writer
 
 WRITER = {"Authorization": f"Bearer {TOKEN}"}
 JSON = {"Content-Type": "application/json"}
 BODY = MessageBody([Part("one"), Part("alpha", name="/a.txt")])
-
-
-def client(source: Any, **options: Any) -> TestClient:
-    app = serving.app(source, **options)
-    return TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
-
-
-def writer(source: Path, **options: Any) -> TestClient:
-    found = client(source, writable=True, token=TOKEN, **options)
-    found.headers |= WRITER
-    return found
 
 
 def asked(app: Any, method: str, path: str) -> tuple[int, bytes]:

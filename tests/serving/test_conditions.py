@@ -1,24 +1,20 @@
 """Conditions and ranges of requests, each by what RFC 9110 says of it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from messagebody import MessageBody, Part, serving
-from tests.serving.servers import TOKEN
+from messagebody import MessageBody, Part
+from tests.serving.servers import writer
 
 CONTENT = "0123456789"
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[TestClient]:
+def served(tmp_path: Path) -> TestClient:
     MessageBody([Part(CONTENT, name="/a.txt")]).save(tmp_path / "m.json")
-    app = serving.app(tmp_path, writable=True, token=TOKEN)
-    with TestClient(app, base_url="http://127.0.0.1") as client:
-        client.headers["Authorization"] = f"Bearer {TOKEN}"
-        yield client
+    return writer(tmp_path)
 
 
 # Section 13.1.1 compares strongly, and 13.1.2 weakly; TAG is what is there.

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from messagebody import MessageBody, MessageBodySchema, Part, diff, serving
+from messagebody import MessageBody, MessageBodySchema, Part, diff
 from messagebody.adapters.streams import Assembler, sent_events
 from messagebody.patches import MEDIA_TYPE
+from tests.serving.servers import writer
 
-TOKEN = "a token of writers"
 BODY = MessageBody([Part("one é two"), Part("alpha", name="/a.txt", metadata={"x": 1})])
 
 
@@ -18,10 +18,7 @@ BODY = MessageBody([Part("one é two"), Part("alpha", name="/a.txt", metadata={"
 def client(tmp_path: Path) -> TestClient:
     BODY.save(tmp_path / "m.json")
     schema = MessageBodySchema([(None, "text/*", True), ("/**", "*/*")])
-    app = serving.app(tmp_path, writable=True, token=TOKEN, schema=schema)
-    found = TestClient(app, base_url="http://127.0.0.1")
-    found.headers["Authorization"] = f"Bearer {TOKEN}"
-    return found
+    return writer(tmp_path, schema=schema)
 
 
 def patched(client: TestClient, patch: str, **headers: str) -> Any:

@@ -5,10 +5,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from starlette.testclient import TestClient
 
 from messagebody import MessageBody, Part, Resolver, offload, serving
-from tests.serving.servers import SECRET, TOKEN, command, running
+from tests.serving.servers import SECRET, client, command, running, writer
 
 NAMES = [
     "ok", "Köln", "my report", "a+b", "(1)", "100%", "a&b=c", "q?", "#1", "x;y", "日本", 'say "hi"',
@@ -26,15 +25,8 @@ def messages(tmp_path: Path) -> Path:
     return directory
 
 
-def client(source: Path, **options: object) -> TestClient:
-    app = serving.app(source, writable=True, token=TOKEN, **options)  # type: ignore[arg-type]
-    found = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
-    found.headers["Authorization"] = f"Bearer {TOKEN}"
-    return found
-
-
 def test_all_are_listed_and_links_lead_to_them(messages: Path) -> None:
-    found = client(messages)
+    found = writer(messages)
     assert {each["id"] for each in found.get("/").json()["messages"]} == {*NAMES}
     page = found.get("/", headers={"Accept": "text/html"}).text
     for name in NAMES:
@@ -44,7 +36,7 @@ def test_all_are_listed_and_links_lead_to_them(messages: Path) -> None:
 
 
 def test_pages_of_the_list_go_on_after_any_name(messages: Path) -> None:
-    found = client(messages, limits=serving.ServingLimits(page=2))
+    found = writer(messages, limits=serving.ServingLimits(page=2))
     seen, path = list[str](), "/"
     while path:
         got = found.get(path)
@@ -56,7 +48,7 @@ def test_pages_of_the_list_go_on_after_any_name(messages: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_put_and_read_by_every_way(tmp_path: Path, name: str) -> None:
     offloaded = offload(BODY, tmp_path / "messages", threshold=0)
-    found, path = client(tmp_path / "messages"), f"/{quote(name)}"
+    found, path = writer(tmp_path / "messages"), f"/{quote(name)}"
     json = {"Content-Type": "application/json"}
     got = found.put(path, content=offloaded.to_json_bytes(), headers=json)
     assert (got.status_code, got.headers["location"]) == (201, f".{path}")
@@ -82,14 +74,14 @@ def test_programs_load_them_by_their_urls(messages: Path) -> None:
 
 
 def test_a_signed_link_leads_to_each(messages: Path) -> None:
-    found = TestClient(serving.app(messages, secret=SECRET), base_url="http://127.0.0.1")
+    found = client(messages, secret=SECRET)
     for name in NAMES:
         link = serving.sign(f"http://127.0.0.1/{quote(name)}", SECRET, 60)
         assert found.get(link).status_code == 200
 
 
 def test_one_file_of_any_name_is_served(messages: Path) -> None:
-    found = client(messages / "Köln.json")
+    found = writer(messages / "Köln.json")
     assert found.get("/K%C3%B6ln").status_code == 200
     assert found.get("/ok").status_code == 404
 
@@ -102,7 +94,7 @@ def test_what_no_id_can_name_is_told_at_the_start(
         BODY.save(messages / f"{name}.json")
     (messages / ".hidden.json").write_text("[]")
     with caplog.at_level(logging.WARNING):
-        found = client(messages)
+        found = writer(messages)
     [line] = caplog.messages
     assert "2026/jan.json" in line
     assert "serve a folder by itself" in line
@@ -121,7 +113,7 @@ def test_the_shell_tells_it_too(tmp_path: Path) -> None:
 def test_a_file_that_is_no_message_says_why(messages: Path) -> None:
     (messages / "chat.json").write_text('[{"role": "user", "content": [{"type": "text"}]}]')
     (messages / "broken.json").write_text('[{"content": "hi"')
-    found = client(messages)
+    found = writer(messages)
     assert "content is a string, got an array" in found.get("/chat").json()["detail"]
     assert "not JSON" in found.get("/broken").json()["detail"]
     assert found.get("/ok.json").json()["detail"].endswith("its id has no .json")
