@@ -217,39 +217,16 @@ def test_run() -> None:
         workflow.run({}, start)
     with pytest.raises(InvalidWorkflow, match="it is not said what the agent 'scout' takes"):
         workflow.run(acts, {})
+    for name, problem in (
+        ("gallery", "'gallery' takes what edges"),
+        ("c", "there is no agent 'c'"),
+    ):
+        with pytest.raises(InvalidWorkflow, match=problem):
+            workflow.run(acts, {**start, name: hello})
     with pytest.raises(InvalidArgument, match="a function for the agent 'painter'"):
         workflow.run({**acts, "painter": "draws"}, start)  # type: ignore[dict-item]
     with pytest.raises(InvalidWorkflow, match="lead to themselves"):
         Workflow(agents, [("scout", "painter"), ("painter", "scout")]).run(acts, start)
-
-
-@pytest.mark.parametrize(
-    ("edge", "note"),
-    [
-        (["a"], "in edge 1"),
-        ({"from": "a", "to": "b"}, "in edge 1"),
-        (["a", "b", {"mount": "/m"}], "in edge 1: 'a' → 'b'"),
-        (["a", "b", [{"muont": "/m"}]], "in edge 1: 'a' → 'b'"),
-        (["a", "c", []], "in edge 1: 'a' → 'c'"),
-    ],
-)
-def test_a_wrong_edge_is_said(edge: Any, note: str) -> None:
-    agents: list[Any] = [{"name": name, "input": [], "output": []} for name in ("a", "b")]
-    with pytest.raises(MessageBodyError) as caught:
-        Workflow.from_dict({"agents": agents, "edges": [["a", "b", []], edge]})
-    assert caught.value.__notes__ == [note]
-
-
-def test_run_refuses_messages_that_nobody_would_take() -> None:
-    anything = MessageBodySchema([("/**",), (None,)])
-    agents = [Agent(name, anything, anything) for name in ("a", "b")]
-    workflow = Workflow(agents, [("a", "b")])
-    acts = dict.fromkeys("ab", MessageBody.copy)
-    empty = MessageBody()
-    assert workflow.run(acts, {"a": empty}).keys() == {"a", "b"}
-    for name, problem in (("b", "'b' takes what edges bring"), ("c", "there is no agent 'c'")):
-        with pytest.raises(InvalidWorkflow, match=problem):
-            workflow.run(acts, {"a": empty, name: empty})
 
 
 def test_what_breaks_is_told_step_by_step() -> None:
@@ -271,6 +248,33 @@ def test_what_breaks_is_told_step_by_step() -> None:
     assert answers.breaches[0].to_dict()["kind"] == "refused"
 
 
+NAMED: Any = [{"name": name, "input": []} for name in "ab"]
+AT = "in edge 1: 'a' → 'b'"
+
+
+@pytest.mark.parametrize(
+    ("edge", "problem", "note"),
+    [
+        (["a"], "expected an edge", "in edge 1"),
+        ({"from": "a", "to": "b"}, "expected an edge", "in edge 1"),
+        (["a", "b", {"mount": "/m"}], "expected an edge", AT),
+        (["a", "c", []], "an agent that is not there: 'c'", "in edge 1: 'a' → 'c'"),
+        (["a", "b", [{"jump": 1}]], "a step", AT),
+        (["a", "b", [{"muont": "/a"}]], "did you mean 'mount'", AT),
+        (["a", "b", [{"rename": "/a"}]], "a list of two beside 'rename', old and new, got", AT),
+        (["a", "b", [{"name": ["/a"]}]], "a list of two beside 'name', name and kinds, got", AT),
+        (["a", "b", [{"mount": "/a", "drop": []}]], "each step is an object of its own", AT),
+        (["a", "b", [{"mount": "a"}]], "a name begins with '/'", AT),
+    ],
+)
+def test_wrong_edges_and_steps_say_what_was_meant_and_where(
+    edge: Any, problem: str, note: str
+) -> None:
+    with pytest.raises(MessageBodyError, match=problem) as caught:
+        Workflow.from_dict({"agents": NAMED, "edges": [["a", "b", []], edge]})
+    assert caught.value.__notes__ == [note]
+
+
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
@@ -279,32 +283,12 @@ def test_what_breaks_is_told_step_by_step() -> None:
         ({"agents": [], "egdes": []}, r"unknown member 'egdes' \(did you mean 'edges'\?\)"),
         ({"agents": []}, "'edges' is not a list; a workflow is"),
         ({}, "'agents' and 'edges' are not lists"),
-        ({"agents": [], "edges": [["a", "b"]]}, "an agent that is not there: 'a'"),
-        ({"agents": [{"name": "a", "input": []}] * 2, "edges": []}, "two agents are called 'a'"),
-        ({"agents": [{"name": "a", "input": []}], "edges": [["a"]]}, "an edge"),
-        ({"agents": [{"name": "a", "input": []}], "edges": [["a", "a", [{"jump": 1}]]]}, "a step"),
+        ({"agents": NAMED[:1] * 2, "edges": []}, "two agents are called 'a'"),
     ],
 )
 def test_wrong_workflows_say_what_is_wrong(data: Any, problem: str) -> None:
     with pytest.raises(MessageBodyError, match=problem):
         Workflow.from_dict(data)
-
-
-@pytest.mark.parametrize(
-    ("step", "problem"),
-    [
-        ({"muont": "/a"}, "did you mean 'mount'"),
-        ({"rename": "/a"}, "a list of two beside 'rename', old and new, got"),
-        ({"name": ["/a"]}, "a list of two beside 'name', name and kinds, got"),
-        ({"mount": "/a", "drop": []}, "each step is an object of its own"),
-        ({"mount": "a"}, "a name begins with '/'"),
-    ],
-)
-def test_wrong_steps_say_what_was_meant_and_where(step: Any, problem: str) -> None:
-    agents = [{"name": "a", "input": []}]
-    with pytest.raises(MessageBodyError, match=problem) as caught:
-        Workflow.from_dict({"agents": agents, "edges": [["a", "a"], ["a", "a", [step]]]})
-    assert caught.value.__notes__ == ["in edge 1: 'a' → 'a'"]
 
 
 def test_files(tmp_path: Path) -> None:
