@@ -103,7 +103,6 @@ if TYPE_CHECKING:
         PATIENCE,
         Interrupted,
         Pool,
-        Stop,
         gather,
         results_in_order,
     )
@@ -168,7 +167,7 @@ if TYPE_CHECKING:
     from messagebody.storage._references.reader import read_web
     from messagebody.storage._references.spool import SpoolBlob
     from messagebody.storage._stores.directory import FileStore
-    from messagebody.storage._stores.documents import StoredDocument, read_url
+    from messagebody.storage._stores.documents import read_url
     from messagebody.storage._stores.messages import (
         MESSAGE_SUFFIX,
         OneStoredMessage,
@@ -226,13 +225,13 @@ else:
             ".._base.files": "APPEND CREATE DIRECTORY NO_LINKS TEMPORARY_PATTERN "
             "all_or_nothing open_parent open_regular read_at_most "
             "read_regular replace_file replace_unchanged temporary_name",
-            ".._base.threads": "Interrupted PATIENCE Pool Stop gather results_in_order",
+            ".._base.threads": "Interrupted PATIENCE Pool gather results_in_order",
             # Stores, as those see them who read whole directories.
             "..storage._offloading._mentions": "digests_of",
             "..storage._references.spool": "SpoolBlob",
             "..storage._references.reader": "read_web",
             "..storage._stores.directory": "FileStore",
-            "..storage._stores.documents": "StoredDocument read_url",
+            "..storage._stores.documents": "read_url",
             "..storage._stores.messages": "MESSAGE_SUFFIX OneStoredMessage StoredMessage "
             "StoredMessages is_message_key messages_at",
             "..globs._wide": "wide_pattern",
