@@ -85,6 +85,8 @@ class TestNames:
         ]
         union = name_pattern("{" + ",".join(copies) + "}")
         assert contains(union, name_pattern("/" + "{a,b}" * 32)) is None
+        one, other = ("/*a" + "{a,b}" * 30 + "*", "/*b" + "{a,b}" * 30 + "c*")
+        assert are_disjoint(name_pattern(one), name_pattern(other)) is None
 
 
 class TestLanguages:

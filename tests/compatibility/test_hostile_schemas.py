@@ -143,6 +143,14 @@ def any_holds(clauses: list[Clause], size: int) -> bool:
     return any(holds(clauses, v) for v in itertools.product((False, True), repeat=size))
 
 
+# Of five variables, three are equal: not all clauses of three can hold both ways.
+CONTRADICTION: list[Clause] = [
+    tuple(sign * each for each in chosen)
+    for sign in (1, -1)
+    for chosen in itertools.combinations(range(1, 6), 3)
+]
+
+
 class TestRequirements:
     """Monotone 3-SAT: names are variables, two types the truth values, a required part a clause."""
 
@@ -190,21 +198,13 @@ class TestRequirements:
         assert found.value in {True, None}
         if found.witness is not None:
             assert self.monotone(held).is_valid(found.witness)
-        core = [
-            tuple(sign * v for v in chosen)
-            for sign in (1, -1)
-            for chosen in itertools.combinations(range(1, 6), 3)
-        ]
-        assert satisfiable(self.monotone(held + core), max_steps=STEPS).value in {False, None}
+        assert satisfiable(self.monotone(held + CONTRADICTION), max_steps=STEPS).value in {
+            False,
+            None,
+        }
 
     def test_a_contradiction_is_found(self) -> None:
-        """Of five variables, three are equal: not all clauses of three can hold both ways."""
-        core = [
-            tuple(sign * v for v in chosen)
-            for sign in (1, -1)
-            for chosen in itertools.combinations(range(1, 6), 3)
-        ]
-        assert satisfiable(self.monotone(core)).value is False
+        assert satisfiable(self.monotone(CONTRADICTION)).value is False
 
 
 @pytest.mark.timeout(120)
