@@ -106,6 +106,12 @@ def test_twenty_flaws_are_listed_and_the_others_counted() -> None:
     assert str(found[-1]) == "part 0 ('/0.json'): content: and 13 more flaws"
 
 
+def test_of_many_contents_only_the_first_hundred_have_all_their_flaws() -> None:
+    schema = MessageBodySchema([SchemaPart("/*", content_schema={"required": ["a", "b"]})])
+    found = [each.part_index for each in schema.iter_violations(body_of(*[{}] * 102))]
+    assert found == sorted([*range(102), *range(100)])
+
+
 def test_the_nearest_schema_part_is_the_one_with_the_fewest_flaws() -> None:
     far, near = {"required": ["a", "b", "c"]}, {"required": ["a"]}
     schema = MessageBodySchema(SchemaPart("/*", content_schema=each) for each in (far, near))
