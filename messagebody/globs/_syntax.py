@@ -288,7 +288,7 @@ class _In:
     DOTS: Final = 8  # the segment so far is ".."
     INSIDE: Final = 16
     STAR: Final = 32
-    GLOBSTAR: Final = 64  # after a ** that began the segment
+    GLOBSTAR: Final = 64  # and the star is a ** that began the segment
 
 
 class _NameJudge(_Judge):
@@ -318,7 +318,7 @@ class _NameJudge(_Judge):
         return _In.SLASH
 
     def _stars(self, here: _Places, token: str) -> _Places:
-        if here & (_In.STAR | _In.GLOBSTAR):
+        if here & _In.STAR:
             self.problem(_ADJACENT)
         if len(token) > 2:
             self.lint("double-star", _ACTS_AS_STAR)
@@ -328,7 +328,7 @@ class _NameJudge(_Judge):
         # the next token decides.
         if here & ~_In.SLASH:
             self.lint("double-star", _BESIDE)
-        return (_In.GLOBSTAR if here & _In.SLASH else 0) | (_In.STAR if here & ~_In.SLASH else 0)
+        return _In.STAR | (_In.GLOBSTAR if here & _In.SLASH else 0)
 
     def _literal(self, here: _Places, token: str) -> _Places:
         if here & _In.GLOBSTAR:
