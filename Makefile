@@ -84,9 +84,9 @@ NEEDS.core := .test .integrations
 RUN.core = rm -rf $(VENV)/tree && $(BIN)/python -m tests.core $(VENV)/tree && cd $(VENV)/tree && \
 	PYTHONPATH=$$PWD $(abspath $(BIN))/python -m pytest -q -n auto -m "not slow and not leaf" tests
 
-## solver       verdicts and links at length beside brute force, z3 and markdown-it
+## solver       verdicts, links and schemas at length beside brute force, z3 and markdown-it
 NEEDS.solver := .test .integrations .oracle
-RUN.solver := $(PYTEST) -n auto -m slow tests/globs tests/compatibility tests/agents tests/links
+RUN.solver := $(PYTEST) -n auto -m slow tests/globs tests/compatibility tests/agents tests/links tests/schema
 
 ## storage      models of storage for 10,000 steps, deletions among foreign files, look-ups
 NEEDS.storage := .test .integrations

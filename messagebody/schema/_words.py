@@ -128,7 +128,10 @@ def _target(schema: Any, root: Any) -> Any:
             return schema
         if reference != "#" and not reference.startswith("#/"):
             return True
-        schema = value_at(root, reference[1:])
+        try:
+            schema = value_at(root, reference[1:])
+        except (LookupError, ValueError, TypeError):
+            return True  # it is about the document of an `$id`
     return True
 
 

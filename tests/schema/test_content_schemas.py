@@ -257,6 +257,13 @@ def test_a_description_says_members_in_words() -> None:
     ]
 
 
+def test_a_description_leaves_out_what_is_in_another_document() -> None:
+    inner = {"$id": "https://a.example/b", "$ref": "#/$defs/c", "$defs": {"c": {"type": "null"}}}
+    schema = {"$id": "https://a.example/a", "properties": {"foo": inner}}
+    words = MessageBodySchema([SchemaPart(content_schema=schema)]).describe()
+    assert words.splitlines()[-1] == "  - foo (optional): anything"
+
+
 def test_a_description_of_a_hostile_schema_is_short() -> None:
     definitions: dict[str, Any] = {
         f"a{at}": {
