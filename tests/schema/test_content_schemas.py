@@ -187,6 +187,7 @@ def test_limits_hold_and_can_be_changed() -> None:
     deep: Any = True
     for _ in range(65):
         deep = {"not": deep}
+    assert content_schema_of(deep["not"]).value == deep["not"]  # of 64 levels
     for schema, name in ((long, "content_schema_bytes"), (deep, "64 levels")):
         with pytest.raises(InvalidSchema, match=name):
             SchemaPart(content_schema=schema)
