@@ -188,9 +188,12 @@ def _merge(one: Any, other: Any) -> Any:
 
 def _target(root: Any, reference: str) -> Any:
     """Return what a reference leads to; anything if it is no pointer, which a filter corrects."""
-    if reference == "#" or reference.startswith("#/"):
+    if reference != "#" and not reference.startswith("#/"):
+        return True
+    try:
         return value_at(root, reference[1:])
-    return True
+    except (LookupError, ValueError, TypeError):
+        return True  # it is about the document of an `$id`
 
 
 def _kinds_of(schema: Mapping[str, Any]) -> Iterable[str]:

@@ -37,6 +37,16 @@ SCHEMAS: list[Any] = [
     {"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#"}}]},
     {"$ref": "#/$defs/a", "$defs": {"a": {"type": "string", "maxLength": 2}}, "minLength": 1},
     {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.25},
+    # A reference inside of an `$id` is about that document, and a filter corrects what is drawn.
+    {
+        "properties": {
+            "a": {
+                "$id": "https://e.org/a",
+                "$defs": {"b": {"type": ["null", "object"]}},
+                "$ref": "#/$defs/b",
+            }
+        }
+    },
 ]
 
 
