@@ -36,15 +36,9 @@ if TYPE_CHECKING:
         register,
         write,
     )
-    from messagebody.adapters._transcripts import (
-        ChatMessage,
-        Step,
-        Transcript,
-        holds_messages,
-        is_sent,
-        read_transcript,
-        values_of_lines,
-    )
+    from messagebody.adapters._transcripts.logs import is_sent, values_of_lines
+    from messagebody.adapters._transcripts.reading import holds_messages, read_transcript
+    from messagebody.adapters._transcripts.values import ChatMessage, Step, Transcript
     from messagebody.adapters._vocabulary.part_names import (
         as_result,
         is_withheld,
@@ -105,8 +99,9 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "._format": "Format format_of messages_in",
             "._registry": "adapter adapter_names detect each_adapter evidence_of meant_by "
             "read_within register write",
-            "._transcripts": "ChatMessage Step Transcript holds_messages "
-            "is_sent read_transcript values_of_lines",
+            "._transcripts.logs": "is_sent values_of_lines",
+            "._transcripts.reading": "holds_messages read_transcript",
+            "._transcripts.values": "ChatMessage Step Transcript",
             "._vocabulary.part_names": "as_result is_withheld tool_of withheld_among",
         },
     )

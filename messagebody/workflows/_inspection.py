@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._core import Budget, MessageBody, OutOfBudget, quote
-from messagebody.agents import Agent
 from messagebody.compatibility import Compatibility, Verdict, check
 from messagebody.errors import DuplicateName, InvalidName
 from messagebody.schema import MessageBodySchema
@@ -111,7 +111,7 @@ def groups(incoming: Sequence[Incoming]) -> list[list[Incoming]]:
     return [together, *alone] if together else alone
 
 
-def legs(agent: Agent, incoming: Sequence[Incoming]) -> Iterator[Leg]:
+def legs(agent: "messagebody.Agent", incoming: Sequence[Incoming]) -> Iterator[Leg]:
     """Yield the legs of edges whose messages come together, the last one to the agent."""
     senders: dict[object, LegSender] = {}
     for each in incoming:
@@ -127,7 +127,9 @@ def legs(agent: Agent, incoming: Sequence[Incoming]) -> Iterator[Leg]:
     yield Leg(agent.input, list(senders.values()))
 
 
-def answer_for(agent: Agent, incoming: Sequence[Incoming], budget: Budget) -> AgentAnswer:
+def answer_for(
+    agent: "messagebody.Agent", incoming: Sequence[Incoming], budget: Budget
+) -> AgentAnswer:
     """Return whether all that reaches an agent is valid for it."""
     found = _Inspection(agent)
     verdict = _mixed([found.verdict(group, budget) for group in groups(incoming)])
@@ -166,7 +168,7 @@ def _is_split(incoming: Sequence[Incoming]) -> bool:
 class _Inspection:
     """What was found about an agent."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: "messagebody.Agent") -> None:
         self._agent = agent
         self.example: dict[str, MessageBody] | None = None
         self.breaches: list[Breach] = []
