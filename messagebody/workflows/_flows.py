@@ -6,8 +6,8 @@ from typing import Final
 
 import attrs
 
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._core import COMMON, Budget, OutOfBudget, essence
-from messagebody.agents import Agent
 from messagebody.schema import MessageBodySchema, PartType
 from messagebody.workflows._answers import Edge, Flow
 from messagebody.workflows._images import Image, change, images_of, is_empty, sampled
@@ -72,7 +72,7 @@ class _Journey:
 
 
 def flow(
-    agents: Mapping[str, Agent],
+    agents: Mapping[str, "messagebody.Agent"],
     edges: Sequence[Edge],
     names: str | None,
     to: str,
@@ -98,7 +98,10 @@ def flow(
 
 
 def _journeys(
-    agents: Mapping[str, Agent], edges: Sequence[Edge], names: str | None, budget: Budget
+    agents: Mapping[str, "messagebody.Agent"],
+    edges: Sequence[Edge],
+    names: str | None,
+    budget: Budget,
 ) -> Iterator[_Journey]:
     """Yield the journeys on which a part survives, shortest first.
 
