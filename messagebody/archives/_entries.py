@@ -258,8 +258,9 @@ def packed(write: Callable[[BinaryIO], list[Loss]], rest: Any = None) -> Convert
 
 @attrs.frozen
 class Leaving:
-    """One part to be written into an archive: its path there, and the place of its content."""
+    """One part to be written into an archive: its place here and there, and that of its content."""
 
+    where: str
     path: str
     part: Part
     open: Callable[[], BinaryIO]
@@ -305,7 +306,7 @@ def leaving(
         if keeps is None and sniffing.from_name(name) != part.content_type:
             why = f"its extension does not stand for {part.content_type}"
             losses.append(Loss(LossKind.DOWNGRADED, where, why, affects=Affected.LABELS))
-        yield Leaving(name[1:], part, lambda part=part: part.open(resolver))  # type: ignore[misc]
+        yield Leaving(where, name[1:], part, lambda part=part: part.open(resolver))  # type: ignore[misc]
 
 
 def states_filename(part: Part) -> bool:

@@ -36,6 +36,8 @@ _NOT_BASE64: Final = bytes(each for each in range(256) if each not in _BASE64)
 # At each ";", the library counts the quotes from the start again.
 _PARAMETERS: Final = 100
 _FORWARDED: Final = ("message/rfc822", "message/global")
+_READERS: Final = frozenset({"subject", "from", "to", "cc", "date"})
+"""The headers of a message within that somebody reads."""
 _AS_IT_CAME: Final = ("", "7bit", "8bit", "binary")
 DAMAGES: Final = (MessageError, ValueError, LookupError, TypeError, AttributeError)
 """The errors that the library raises for damaged headers and content."""
@@ -122,12 +124,25 @@ class MultipartReader:
         encoding = str(head.get("Content-Transfer-Encoding", "")).strip().lower()
         if boundary is not None:
             yield from self._parts(head, boundary, depth + 1)
-        elif head.get_content_type() in _FORWARDED and depth < _DEPTH:
+        elif self._is_forwarded(head, encoding) and depth < _DEPTH:
             inner = self._head()
+            if inner is not None:
+                self._lose_headers(inner)
             yield from self._part(Message(compat32) if inner is None else inner, depth + 1)
         else:
             yield Leaf(self._count, head, self._content(encoding))
             self._count += 1
+
+    def _is_forwarded(self, head: "Message[str, str]", encoding: str) -> bool:
+        """Return whether a message within is read as its parts; one that is a file stays whole."""
+        is_file = head.get_filename() is not None or head.get_content_disposition() == "attachment"
+        # RFC 2046 allows no other encoding, but some programs write base64.
+        return head.get_content_type() in _FORWARDED and encoding != "base64" and not is_file
+
+    def _lose_headers(self, inner: "Message[str, str]") -> None:
+        if any(key.lower() in _READERS for key in inner):
+            why = "the message within has headers, such as its subject, that no part holds"
+            self._lose(f"part {self._count}", why)
 
     def _head(self) -> "Message[str, str] | None":
         """Return the headers of a part, None if it has no line at all."""

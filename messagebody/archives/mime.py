@@ -20,6 +20,7 @@ from messagebody._core import (
     base64,
     by_usual_name,
     check_content_type,
+    essence,
     quote,
     require_body,
     require_path,
@@ -251,7 +252,8 @@ def write(
     head.append(f'Content-Type: multipart/{subtype}; boundary="{_BOUNDARY}"')
     file.write("\r\n".join([*head, "", ""]).encode("ascii"))
     for number, each in enumerate(leaving(body, losses, resolver, keeps=_KEPT)):
-        lines = [f"--{_BOUNDARY}", *_headers(each, subtype, number), "", ""]
+        kind = _type_of(each, losses)
+        lines = [f"--{_BOUNDARY}", *_headers(each, kind, subtype, number), "", ""]
         file.write("\r\n".join(lines).encode("ascii"))
         with each.open() as content:
             file.writelines(_encoded(content))
@@ -298,9 +300,19 @@ def _encoded(content: BinaryIO) -> Iterator[bytes]:
         yield base64.encode(rest).encode() + b"\r\n"
 
 
-def _headers(each: Leaving, subtype: str, number: int) -> Iterator[str]:
+def _type_of(each: Leaving, losses: list[Loss]) -> str:
+    """Return the type that a part goes out with: readers take mail in mail apart."""
+    stated = each.part.content_type
+    if not essence(stated).startswith(("message/", "multipart/")):
+        return stated
+    why = f"{stated} goes out as {OCTET_STREAM}: readers would take it apart"
+    losses.append(Loss(LossKind.CONVERTED, each.where, why, affects=Affected.LABELS))
+    return OCTET_STREAM
+
+
+def _headers(each: Leaving, kind: str, subtype: str, number: int) -> Iterator[str]:
     metadata = each.part.metadata or {}
-    yield f"Content-Type: {_line(each.part.content_type)}"
+    yield f"Content-Type: {_line(kind)}"
     yield "Content-Transfer-Encoding: base64"
     path = metadata["filename"] if states_filename(each.part) else each.path
     said = f"; filename*=utf-8''{percent(path, safe='')}" if each.part.name else ""

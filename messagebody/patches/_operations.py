@@ -101,7 +101,7 @@ class ChangedPart:
         data = edited(part.read_bytes(), self.edits)
         if (digest := sha256_of(data)) != self.digest:
             raise DigestMismatch(f"{part.label} after the patch", str(self.digest), digest)
-        return self._described(part.evolve(content=data), limits)
+        return self._described(part.evolve(content=_like(part, data)), limits)
 
     def _described(self, part: Part, limits: Limits) -> Part:
         if not self.set and not self.unset:
@@ -122,6 +122,16 @@ class ChangedPart:
         about = {"name": made.name, "content_type": made.content_type, "metadata": made.metadata}
         # As bytes, because the text may have another encoding by its new type.
         return part.evolve(**about, extra=made.extra, content=part.read_bytes())
+
+
+def _like(part: Part, data: bytes) -> str | bytes:
+    """Return new content as text if the old one is text, whatever its type says."""
+    try:
+        # In another encoding, the bytes would change with the text.
+        is_utf8 = part.text is not None and part.text.encode() == part.read_bytes()
+        return data.decode() if is_utf8 else data
+    except UnicodeError:
+        return data
 
 
 Operation = KeptParts | AddedPart | ChangedPart

@@ -14,6 +14,8 @@ from messagebody._core import is_url, quote, redact_url
 from messagebody.errors import InvalidArgument
 
 _EXPIRES: Final = "expires"
+_LONGEST: Final = 10**9
+"""Seconds that a link may be of use, about thirty years."""
 _SIGNATURE: Final = "signature"
 _TIME: Final = re.compile(r"[0-9]{1,12}")
 _FIELDS: Final = 50
@@ -51,7 +53,7 @@ def sign(url: str, secret: str | bytes, expires: float) -> str:
     if not isinstance(url, str) or not is_url(url) or not url.lower().startswith("http"):
         got = quote(redact_url(url)) if isinstance(url, str) else type(url).__name__
         raise InvalidArgument("the URL of a message, as http://127.0.0.1:8000/report", got=got)
-    if not (math.isfinite(expires) and expires > 0):
+    if not isinstance(expires, int | float) or not 0 < expires < _LONGEST:
         raise InvalidArgument("seconds from now", expires)
     parts = urlsplit(url)
     until = math.ceil(time.time() + expires)

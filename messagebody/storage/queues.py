@@ -12,7 +12,9 @@ from typing import Any, Final
 
 from messagebody._base.guards import require_body
 from messagebody._base.limits import parse_size
+from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
+from messagebody.errors import InvalidArgument
 from messagebody.storage._offloading._inline import inline
 from messagebody.storage._offloading._offload import offload
 from messagebody.storage._references.resolver import Resolver
@@ -58,6 +60,9 @@ def to_message(
         limit: the maximum size of the message, instead of the limit of a queue.
         **options: more options of `offload`.
 
+    Raises:
+        InvalidArgument: the queue is not known.
+
     Examples:
         >>> from messagebody import MessageBody
         >>> body = MessageBody()
@@ -66,6 +71,9 @@ def to_message(
         True
     """
     require_body(body)
+    if limit is None and queue not in [*QUEUE_LIMITS]:
+        expected = f"queue= as one of {', '.join(QUEUE_LIMITS)}, or limit="
+        raise InvalidArgument(expected, got=quote(queue))
     fit = QUEUE_LIMITS[queue] - _HEADROOM if limit is None else parse_size(limit)
     # Parts stay in the message as long as it fits, because the consumer then needs no store.
     sent = offload(body, store, **({"threshold": fit, "fit": fit} | options))

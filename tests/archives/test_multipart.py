@@ -1,5 +1,6 @@
 """Parts of mail: as the standard library reads them, in little memory, and told where damaged."""
 
+import base64
 import binascii
 import contextlib
 import email
@@ -65,6 +66,9 @@ def by_the_library(data: bytes) -> Iterator[tuple[str, bytes]]:
 
     def leaves(message: Any) -> Iterator[Any]:
         for part in message.get_payload() if message.is_multipart() else ():
+            # The library reads mail in base64 as if it were plain, which destroys it.
+            is_coded = str(part["Content-Transfer-Encoding"]).lower() == "base64"
+            assume(not (is_coded and part.get_content_type() == "message/rfc822"))
             yield from leaves(part) if part.is_multipart() else (part,)
 
     for part in leaves(email.message_from_bytes(data, policy=email.policy.compat32)):
@@ -139,6 +143,38 @@ def test_what_mailing_lists_put_after_base64_is_a_loss() -> None:
 def test_a_line_of_a_mailbox_begins_the_content() -> None:
     body = read(b"a: b\nFrom \xe9\n\nx").value
     assert body[0].read_bytes() == b"From \xe9\nx"
+
+
+MAIL = b"From: a@b\r\nSubject: hi\r\n\r\nThe contract.\r\n"
+
+
+@pytest.mark.parametrize(
+    "kind", ["message/rfc822", "message/global", "multipart/mixed; boundary=b"]
+)
+@pytest.mark.parametrize("subtype", mime.SUBTYPES)
+def test_a_part_that_is_mail_comes_back_whole(kind: str, subtype: str) -> None:
+    body = MessageBody([Part("see", name="/a.txt"), Part(MAIL, name="/m.eml", content_type=kind)])
+    data, losses = mime.from_body(body, subtype=subtype)
+    assert [(loss.where, loss.affects) for loss in losses] == [("part 1 /m.eml", "labels")]
+    back = mime.to_body(data).value
+    assert [part.read_bytes() for part in back] == [b"see", MAIL]
+    assert back.names() == body.names()
+
+
+def test_attached_mail_is_a_file_and_mail_within_tells_what_it_loses() -> None:
+    head = b"Content-Type: message/rfc822\r\n"
+    file = b"Content-Disposition: attachment; filename=m.eml\r\n"
+    coded = b"Content-Transfer-Encoding: base64\r\n\r\n" + base64.b64encode(MAIL)
+    parts = [head + file + b"\r\n" + MAIL, head + b"\r\n" + MAIL, head + coded]
+    found = mime.to_body(b"".join([
+        b"Content-Type: multipart/mixed; boundary=x\r\n\r\n",
+        *(b"--x\r\n" + part + b"\r\n" for part in parts), b"--x--\r\n",
+    ]))  # fmt: skip
+    assert [(part.name, part.content_type, part.read_bytes()) for part in found.value] == [
+        ("/m.eml", "message/rfc822", MAIL), (None, "text/plain", b"The contract.\r\n"),
+        (None, "message/rfc822", MAIL),
+    ]  # fmt: skip
+    assert [(loss.where, loss.kind) for loss in found.losses] == [("part 1", "omitted")]
 
 
 def test_content_in_an_unknown_encoding_stays_as_it_came_with_a_loss() -> None:

@@ -237,6 +237,15 @@ def test_edits_of_bytes_that_look_like_halves_of_characters_stay_small() -> None
     assert change.edits == (Splice(100_000, 1, b"\x82"),)
 
 
+@pytest.mark.parametrize("name", ["/a.yaml", "/a.svg", "/a.toml", "/a.bin", "/a.txt", "/a.json"])
+def test_text_stays_text_whatever_its_type(name: str) -> None:
+    old, new = (MessageBody([Part(text, name=name)]) for text in ("[1, 2]", "[1, 3]"))
+    made = diff(old, new).apply(old)
+    assert (made.to_json(), made[0].text) == (new.to_json(), "[1, 3]")
+    halved = diff(old, MessageBody([Part(b"[1, \xff]", name="/a.bin")]))
+    assert halved.apply(old)[0].read_bytes() == b"[1, \xff]"
+
+
 def test_patches_that_do_not_meet_do_not_compose() -> None:
     one, two, three = (MessageBody([text]) for text in ("1", "2", "3"))
     with pytest.raises(OtherBase):

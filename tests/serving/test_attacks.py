@@ -5,6 +5,7 @@ import contextlib
 import gc
 import hashlib
 import json
+import math
 import os
 import socket
 import subprocess
@@ -186,6 +187,11 @@ class TestLinks:
         for moment, status in ((until - 0.01, 200), (until, 410), (until + 1, 410)):
             monkeypatch.setattr(time, "time", lambda moment=moment: moment)
             assert found.get(link).status_code == status
+
+    @pytest.mark.parametrize("expires", ["5", None, 0, -1, 1e30, math.nan])
+    def test_a_time_that_is_none_is_refused(self, expires: Any) -> None:
+        with pytest.raises(InvalidArgument, match="seconds from now"):
+            serving.sign("http://127.0.0.1/m", SECRET, expires)
 
     def test_the_time_is_covered(self, messages: Path) -> None:
         found = client(messages, secret=SECRET)

@@ -1,11 +1,12 @@
 """Claim checks end to end, through a real queue's interface."""
 
 import re
+from typing import Any
 
 import pytest
 
 from messagebody import MessageBody, Part, Resolver
-from messagebody.errors import LimitExceeded, UnsafeReference
+from messagebody.errors import InvalidArgument, LimitExceeded, UnsafeReference
 from messagebody.s3 import S3Store
 from messagebody.storage.queues import QUEUE_LIMITS, from_message, to_message
 from tests import servers
@@ -48,8 +49,6 @@ def test_a_limit_of_ones_own() -> None:
     assert len(to_message(large_body(), "memory://queues", limit="16 KiB").encode()) <= 16 * 1024
     with pytest.raises(LimitExceeded):
         to_message(large_body(), "memory://queues", limit="1 KiB")
-    with pytest.raises(KeyError):
-        to_message(large_body(), "memory://queues", queue="pigeon")
 
 
 EDGES = (
@@ -74,3 +73,9 @@ def test_escapes_count(character: str) -> None:
     message = to_message(body, "memory://queues", limit="16 KiB")
     assert len(message.encode()) <= 16 * 1024
     assert from_message(message, resolver=Resolver(allow="memory://queues")) == body
+
+
+@pytest.mark.parametrize("queue", ["SQS", "nope", [], None])
+def test_a_queue_that_is_not_known(queue: Any) -> None:
+    with pytest.raises(InvalidArgument, match="sqs, sqs-1mib"):
+        to_message(MessageBody(["Hi"]), "memory://q", queue=queue)

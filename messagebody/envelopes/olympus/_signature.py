@@ -25,7 +25,7 @@ from messagebody.envelopes._values import (
     show,
 )
 from messagebody.envelopes.olympus._schema import fields
-from messagebody.errors import EnvelopeError
+from messagebody.errors import EnvelopeError, InvalidArgument
 
 # As long as the digest: a shorter secret is the weakest part (RFC 5869, 2.2; RFC 2104, 3).
 _SHORTEST_SECRET = 32
@@ -252,6 +252,8 @@ def _profile(profile: str) -> SigningProfile:
 
 
 def _check_secret(secret: str | bytes, profile: SigningProfile) -> bytes:
+    if not isinstance(secret, str | bytes | bytearray):
+        raise InvalidArgument("a secret as text or bytes", got=type(secret).__name__)
     raw = secret.encode() if isinstance(secret, str) else bytes(secret)
     if not raw:
         raise EnvelopeError("the session secret is empty")

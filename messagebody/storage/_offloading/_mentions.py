@@ -25,13 +25,10 @@ from messagebody._model.part import Part
 from messagebody.errors import ObjectNotFound
 from messagebody.storage._stores import Stat, Store
 
-_WORD: Final = b"sha256"
-_LONE: Final = re.compile(rb"[0-9a-f]{64}")
-_RUN: Final = re.compile(rb"[0-9a-f]{64,}")
+_IS_DIGIT: Final = bytes(each in b"0123456789abcdef" for each in range(256))
+_DIGITS: Final = b"\1" * 64
 # Where digits begin in a run: before them may be the end of an escape, as in `%3A` or `\u003a`.
 _STARTS: Final = (0, 2, 4)
-_NEAR: Final = 80
-"""Bytes behind the word in which the digits lie, with whatever escapes the sign between them."""
 _IS_BASE64: Final = bytes(
     chr(each).isalnum() or each in b"+/-_" if each < 128 else 0 for each in range(256)
 )
@@ -67,15 +64,14 @@ def digits_in(data: str | bytes | bytearray | memoryview) -> set[str]:
 
 
 def _written_in(lower: bytes) -> Iterator[bytes]:
-    """Yield the digits of digests in bytes, or the bytes if they are digits and nothing else."""
-    if _LONE.fullmatch(alone := lower.strip()):
-        yield alone
-    at = lower.find(_WORD)
-    while at >= 0:
-        at += len(_WORD)
-        for run in _RUN.findall(lower, at, at + _NEAR):
-            yield from (run[start : start + 64] for start in _STARTS if start + 64 <= len(run))
-        at = lower.find(_WORD, at)
+    """Yield all that may be the digits of a digest, whatever stands before or behind them."""
+    mask = lower.translate(_IS_DIGIT)
+    start = mask.find(_DIGITS)
+    while start >= 0:
+        end = mask.find(0, start)
+        run = lower[start : len(mask) if end < 0 else end]
+        yield from (run[at : at + 64] for at in _STARTS if at + 64 <= len(run))
+        start = mask.find(_DIGITS, start + len(run))
 
 
 def _is_wide(data: bytes) -> bool:

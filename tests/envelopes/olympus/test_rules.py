@@ -298,6 +298,8 @@ class TestSigning:
             with pytest.raises(EnvelopeError, match="at least 32 bytes, got 31"):
                 ask(envelope(), short)
         assert olympus.sign(envelope(), short, profile="upstream-5field")
+        with pytest.raises(InvalidArgument, match="a secret as text or bytes, got NoneType"):
+            olympus.verify(envelope(), None)  # type: ignore[arg-type]
 
     def test_profile_is_never_guessed(self) -> None:
         with pytest.raises(EnvelopeError, match="jcs-full-hkdf, upstream-5field"):
