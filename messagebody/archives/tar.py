@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -192,10 +193,13 @@ def _entries(archive: _TarFile) -> Iterator[ArchiveEntry]:
 
 
 def _after(archive: _TarFile, file: BinaryIO) -> Iterator[Loss]:
-    """Yield a loss if more than padding follows the end of the archive, such as another archive."""
+    """Yield a loss if the end of the archive is missing, or more than padding follows it."""
     file.seek(archive.end)
-    if any(chunk.strip(b"\0") for chunk in iter(partial(file.read, CHUNK), b"")):
-        why = "what follows its end, such as another archive, is not read"
+    if not (first := file.read(tarfile.BLOCKSIZE)):
+        why = "its end is missing, and parts before it may be missing too"
+        yield Loss(LossKind.OMITTED, "the archive", why)
+    elif any(chunk.strip(b"\0") for chunk in chain([first], iter(partial(file.read, CHUNK), b""))):
+        why = "what follows the last entry, such as another archive or a damaged entry, is not read"
         yield Loss(LossKind.OMITTED, "the archive", why)
 
 

@@ -295,9 +295,21 @@ def test_what_follows_the_end_of_a_tar_archive_is_a_loss() -> None:
     read = tar.to_body(_tar("a") + _tar("b"))
     assert read.value.names() == ["/a"]
     assert [str(loss) for loss in read.losses] == [
-        "omitted the archive: what follows its end, such as another archive, is not read"
+        "omitted the archive: what follows the last entry, such as another archive or a damaged "
+        "entry, is not read"
     ]
     assert tar.to_body(_tar("a") + bytes(100_000)).losses == ()
+
+
+def test_a_tar_archive_that_is_cut_between_two_entries_says_so() -> None:
+    whole = tar.from_body(MessageBody([Part("x", name="/a"), Part("y", name="/b")])).value
+    for cut in (1024, 2048):
+        read = tar.to_body(whole[:cut])
+        assert read.value.names() == ["/a", "/b"][: cut // 1024]
+        assert [str(loss) for loss in read.losses] == [
+            "omitted the archive: its end is missing, and parts before it may be missing too"
+        ]
+    assert tar.to_body(whole[:2560]).losses == ()
 
 
 def test_a_tar_entry_of_a_negative_size_is_refused() -> None:
