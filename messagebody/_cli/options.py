@@ -40,9 +40,9 @@ class _FormatName(click.Choice[str]):
         self.choices = (BODY, *adapter_names())
         if value not in self.choices:
             near = meant_by(value)
-            meant = f"; did you mean {near}?" if near else ""
+            meant = f"; did you mean {near}?" if near else "."
             known = ", ".join(self.choices)
-            self.fail(f"there is no format {quote(value)}{meant} There are {known}", param, ctx)
+            self.fail(f"there is no format {quote(value)}{meant} There are {known}.", param, ctx)
         return value
 
 

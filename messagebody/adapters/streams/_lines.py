@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from messagebody._core import MessageBody
+from messagebody._core import MessageBody, require_body
+from messagebody.errors import InvalidArgument
 
 
 def part_lines(body: MessageBody, *, start: int = 0) -> Iterator[str]:
@@ -45,7 +46,9 @@ def sse(body: MessageBody, *, start: int = 0) -> Iterator[str]:
 
 
 def _values(body: MessageBody, start: int) -> Iterator[tuple[int | None, dict[str, Any]]]:
-    for index in range(start, len(body)):
+    if type(start) is not int or start < 0:
+        raise InvalidArgument("start= as the index of a part, from 0", start)
+    for index in range(start, len(require_body(body))):
         # One part at a time, so that a large body is never in memory as JSON.
         [part] = MessageBody([body[index]]).to_dicts()
         yield index, {"part": part}

@@ -14,6 +14,7 @@ from messagebody._core import (
     members_of,
     piece_members,
     record_of,
+    require_iterable,
 )
 from messagebody.adapters.streams._assembler import Assembler
 from messagebody.adapters.streams._sending import begin_event, done_event, end_event
@@ -55,6 +56,7 @@ def restream(
         end
         done
     """
+    require_iterable(events, "the events of a stream", hint="")
     going = _Restream(Assembler(format, limits=limits))
     for event in events:
         yield from going.take(event)

@@ -1,11 +1,14 @@
 """Bodies as lines and as server-sent events, and back."""
 
 import json
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 
 from messagebody import MessageBody
 from messagebody.adapters.streams import Assembler, part_lines, sse
+from messagebody.errors import InvalidArgument
 from messagebody.testing.strategies import bodies
 
 
@@ -38,3 +41,10 @@ def test_events_say_the_same(body: MessageBody) -> None:
     ids = [line for line in lines if line.startswith("id: ")]
     assert ids == [f"id: {index}" for index in range(len(body))]
     assert json.loads(data[-1]) == {"end": len(body)}
+
+
+@pytest.mark.parametrize("start", ["1", -1, 1.5, True, None])
+def test_a_start_that_is_no_index(start: Any) -> None:
+    for lines in (part_lines, sse):
+        with pytest.raises(InvalidArgument, match="the index of a part"):
+            [*lines(MessageBody(["Hi"]), start=start)]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from messagebody.adapters.streams import Assembler, arestream, restream, to_stream
-from messagebody.errors import EnvelopeError
+from messagebody.errors import EnvelopeError, InvalidArgument
 from tests.adapters.streams.streams import STREAMS
 
 
@@ -77,3 +77,9 @@ def test_an_unusual_end_is_sent_on(reason: str | None, ending: str) -> None:
     finish["choices"][0]["finish_reason"] = "stop"
     *_, last = restream([chunk("It is"), finish], "openai-chat")
     assert "ending" not in last
+
+
+@pytest.mark.parametrize("events", [3, None, "text", {"event": "begin"}])
+def test_what_are_no_events(events: Any) -> None:
+    with pytest.raises(InvalidArgument, match="the events of a stream"):
+        [*restream(events, "openai-chat")]
