@@ -98,10 +98,11 @@ class ChangedPart:
             return self._described(part, limits)
         if part.is_reference:
             raise InvalidPatch(f"{part.label} is a reference, which has no content to edit")
-        data = edited(part.read_bytes(), self.edits)
+        old = part.read_bytes()
+        data = edited(old, self.edits)
         if (digest := sha256_of(data)) != self.digest:
             raise DigestMismatch(f"{part.label} after the patch", str(self.digest), digest)
-        return self._described(part.evolve(content=_like(part, data)), limits)
+        return self._described(part.evolve(content=_like(part.text, old, data)), limits)
 
     def _described(self, part: Part, limits: Limits) -> Part:
         if not self.set and not self.unset:
@@ -124,11 +125,11 @@ class ChangedPart:
         return part.evolve(**about, extra=made.extra, content=part.read_bytes())
 
 
-def _like(part: Part, data: bytes) -> str | bytes:
+def _like(text: str | None, old: bytes, data: bytes) -> str | bytes:
     """Return new content as text if the old one is text, whatever its type says."""
     try:
         # In another encoding, the bytes would change with the text.
-        is_utf8 = part.text is not None and part.text.encode() == part.read_bytes()
+        is_utf8 = text is not None and text.encode() == old
         return data.decode() if is_utf8 else data
     except UnicodeError:
         return data
